@@ -1,0 +1,53 @@
+"""Formal verification of theorems whose proof is an explicit transformer: the public names.
+
+A claim of your own is a documented function that returns checks:
+
+    from certiformer import Exhaustive, Source, Status, claim, covers
+
+    @claim(id="paper.theorem", source=Source("paper", "Theorem 1"), latex="m = 2Ld",
+           scope="L, d up to 3", expected=Status.BOUNDED)
+    def the_width_is_2Ld():
+        \"\"\"The width is 2Ld.\"\"\"
+        return [covers(Exhaustive(...))]
+
+and `certiformer verify FILE` settles it.
+"""
+
+from verify.claims import Check, Claim, Setting, Source, claim, covers, supports
+from verify.counterexamples import Counterexample
+from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.identity import Equation, Identity
+from verify.methods.sampled import Sampled
+from verify.methods.smt import Smt
+from verify.methods.witness import Witness
+from verify.rational import Matrix
+from verify.run import settle
+from verify.smtlib import Axiom, Goal, Theory, World, induction
+from verify.verdicts import Status, Verdict
+
+__all__ = [
+    "Axiom",
+    "Check",
+    "Claim",
+    "Counterexample",
+    "Equation",
+    "Exhaustive",
+    "Goal",
+    "Identity",
+    "Matrix",
+    "Range",
+    "Sampled",
+    "Setting",
+    "Smt",
+    "Source",
+    "Status",
+    "Theory",
+    "Verdict",
+    "Witness",
+    "World",
+    "claim",
+    "covers",
+    "induction",
+    "settle",
+    "supports",
+]

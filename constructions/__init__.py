@@ -1,0 +1,1 @@
+"""The papers' constructions, one subfolder per paper and one module per theorem."""

@@ -1,0 +1,1 @@
+"""Readers and writers of machines, one module per text format."""

@@ -1,0 +1,1 @@
+"""Fixed Universal Transformers: one transformer with fixed parameters simulates a whole class."""

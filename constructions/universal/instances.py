@@ -1,0 +1,163 @@
+"""Small instances of the sparse constructions, and exact random targets."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from constructions.universal.definitions import Target, TransformerSize, Universal
+from constructions.universal.layouts import Layout
+from constructions.universal.probes import coefficients, probe, probe_columns
+from verify.claims import Profile
+from verify.counterexamples import Counterexample
+from verify.methods.exhaustive import Range
+from verify.rational import Matrix
+from verify.verdicts import Json
+
+DENSE_LIMIT = 110
+"""Largest m at which the fixed matrices are also multiplied as dense exact matrices."""
+
+
+def random_matrix(source: random.Random, height: int, width: int) -> Matrix:
+    """Entries p/q with |p| <= 3 and q <= 3."""
+    return Matrix(
+        height,
+        width,
+        [Fraction(source.randint(-3, 3), source.randint(1, 3)) for _ in range(height * width)],
+    )
+
+
+def random_target(size: TransformerSize, seed: int) -> Target:
+    """A target with small rational weights, the same for the same seed."""
+    source = random.Random(seed)
+
+    def grid(height: int, width: int) -> tuple[tuple[Matrix, ...], ...]:
+        return tuple(
+            tuple(random_matrix(source, height, width) for _ in range(size.heads))
+            for _ in range(size.layers)
+        )
+
+    tall, wide = (size.token_width, size.head_width), (size.head_width, size.token_width)
+    return Target(
+        size=size,
+        queries=grid(*tall),
+        keys=grid(*tall),
+        values=grid(*tall),
+        outputs=grid(*wide),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedCase:
+    """A size and an embedding dimension at which fixed parameters are checked."""
+
+    size: TransformerSize
+    width: int
+
+    def as_json(self) -> dict[str, Json]:
+        """The case as certificates and counterexamples name it."""
+        return {"size": self.size.as_json(), "width": self.width}
+
+
+def sizes(
+    heads: int, layers: int, head_width: int, token_width: int, *, single: bool
+) -> Iterator[TransformerSize]:
+    """All sizes up to the given ones; H from 2 on unless single heads are meant."""
+    for chosen in itertools.product(
+        (1,) if single else range(1, heads + 1),
+        range(1, layers + 1),
+        range(1, head_width + 1),
+        range(1, token_width + 1),
+    ):
+        yield TransformerSize(
+            heads=chosen[0], layers=chosen[1], head_width=chosen[2], token_width=chosen[3]
+        )
+
+
+_LIMITS: dict[Profile, tuple[int, int, int, int]] = {
+    "quick": (2, 2, 2, 2),
+    "standard": (3, 3, 2, 2),
+    "deep": (3, 4, 3, 3),
+}
+
+
+def fixed_ranges(layout: Layout) -> dict[Profile, Range]:
+    """Every size up to a profile's limits, at the least m and with two coordinates to spare."""
+    return {profile: _fixed_range(layout, limits) for profile, limits in _LIMITS.items()}
+
+
+def _fixed_range(layout: Layout, limits: tuple[int, int, int, int]) -> Range:
+    def over() -> Iterator[FixedCase]:
+        for size in sizes(*limits, single=layout.single_head):
+            for spare in (0, 2):
+                yield FixedCase(size=size, width=layout.least_width(size) + spare)
+
+    heads = "H = 1" if layout.single_head else f"H <= {limits[0]}"
+    return Range(
+        bound=f"{heads}, L <= {limits[1]}, d <= {limits[2]}, d_in <= {limits[3]}, "
+        "m the least and two more",
+        over=over,
+    )
+
+
+def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | None]:
+    """The obligation that a layout's parameters meet the probe equations at a size.
+
+    P_0, composed of index maps, selects the coordinate of each column's label; up to
+    DENSE_LIMIT the same holds of the matrices multiplied as matrices; every parameter is 0/1
+    with at most m ones; E P_0 = C_0 for a random exact target.
+    """
+
+    def holds(case: FixedCase) -> Counterexample | None:
+        model = layout.build(case.size, case.width)
+        expected = layout.order(case.size, case.width)
+        probes = probe(model, 0)
+        sources = probes.selection()
+        if sources is None:
+            return _fails(case, "P_0 must select distinct coordinates, one per column; it does not")
+        if not np.array_equal(sources, expected):
+            column = int(np.flatnonzero(sources != expected)[0])
+            return _fails(
+                case,
+                f"column {column} of P_0 must select coordinate {expected[column]}, "
+                f"it selects {sources[column]}",
+            )
+        if case.width <= DENSE_LIMIT and dense_probe(model) != probes.dense():
+            return _fails(case, "the dense matrices must multiply to P_0; they do not")
+        if model.most_ones() > case.width or (layout.tied and not model.tied):
+            return _fails(case, f"parameters need at most m ones, got {model.most_ones()}")
+        target = random_target(case.size, seed=case.width)
+        if probe_columns(layout.write(target, case.width), probes) != coefficients(target, 0):
+            return _fails(case, "E P_0 must equal C_0 for the target of seed m; it does not")
+        return None
+
+    return holds
+
+
+def _fails(case: FixedCase, text: str) -> Counterexample:
+    return Counterexample(text=f"{text} (sizes {case.as_json()})", instance=case.as_json())
+
+
+def dense_probe(model: Universal) -> Matrix:
+    """P_0 with every fixed parameter multiplied as an exact dense matrix."""
+    current = model.readout.dense()
+    for layer in range(model.size.layers - 1, -1, -1):
+        reads = [
+            part.dense()
+            for pair in zip(model.queries[layer], model.keys[layer], strict=True)
+            for part in pair
+        ]
+        current = Matrix.beside(
+            [*reads, *(value.dense() @ current for value in model.values[layer])]
+        )
+    return current
+
+
+def fixed_exhibit(layout: Layout) -> Callable[[FixedCase], Json]:
+    """What a certificate shows of a case: the places of all ones."""
+    return lambda case: layout.build(case.size, case.width).as_json()

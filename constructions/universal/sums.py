@@ -1,0 +1,264 @@
+"""Matrices, and finite sums of matrices over the heads, as the proofs use them.
+
+The proofs never open a sum: they use that families equal head by head have equal sums, and that
+a fixed factor moves in and out on either side. Those laws are proved here for actual sums.
+
+Source: used throughout Fixed Universal Transformers, Appendix A; the laws are elementary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from constructions.universal.instances import random_matrix
+from verify.claims import Check, Source, claim, covers, supports
+from verify.counterexamples import Counterexample
+from verify.facts import INDUCTION, MATRIX_LAWS
+from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.smt import Smt
+from verify.rational import Matrix
+from verify.smtlib import Axiom, Goal, Theory, World, induction
+from verify.verdicts import Json, Status
+
+PAPER = "fixed-universal-transformers"
+
+MATRICES = """
+(declare-sort Mat 0)
+(declare-fun mul (Mat Mat) Mat)
+"""
+
+FAMILIES = """
+(declare-sort Family 0)
+(declare-const H Int)
+(declare-fun at (Family Int) Mat)
+(declare-fun total (Family) Mat)
+"""
+
+ASSOCIATIVE = Axiom(
+    "associative",
+    """(forall ((a Mat) (b Mat) (c Mat)) (! (= (mul (mul a b) c) (mul a (mul b c)))
+      :pattern ((mul (mul a b) c))))""",
+    "matrix products are associative",
+)
+
+HEADS = Axiom("heads", "(>= H 1)", "there is at least one head")
+
+_SAME = "(forall ((h Int)) (=> (and (<= 1 h) (<= h H)) (= (at f h) (at g h))))"
+_RIGHT = "(forall ((h Int)) (=> (and (<= 1 h) (<= h H)) (= (at g h) (mul (at f h) b))))"
+_LEFT = "(forall ((h Int)) (=> (and (<= 1 h) (<= h H)) (= (at g h) (mul b (at f h)))))"
+
+SUM_EQUAL = Axiom(
+    "equal sums",
+    f"(forall ((f Family) (g Family)) (=> {_SAME} (= (total f) (total g))))",
+    "families that are equal head by head have equal sums",
+)
+SUM_RIGHT = Axiom(
+    "factor on the right",
+    f"""(forall ((f Family) (g Family) (b Mat)) (! (=> {_RIGHT}
+      (= (total g) (mul (total f) b))) :pattern ((total g) (mul (total f) b))))""",
+    "the sum of f_h B is the sum of f_h, times B",
+)
+SUM_LEFT = Axiom(
+    "factor on the left",
+    f"""(forall ((f Family) (g Family) (b Mat)) (! (=> {_LEFT}
+      (= (total g) (mul b (total f)))) :pattern ((total g) (mul b (total f)))))""",
+    "the sum of B f_h is B times the sum of f_h",
+)
+SUM_LAWS = (SUM_EQUAL, SUM_RIGHT, SUM_LEFT)
+
+_DECLARATIONS = (
+    MATRICES
+    + FAMILIES
+    + """
+(declare-const zero Mat)
+(declare-fun add (Mat Mat) Mat)
+(declare-fun partial (Family Int) Mat)
+(declare-const n Int)
+"""
+)
+
+PARTIAL_STEP = "(add (partial f m) (at f (+ m 1)))"
+"""The sum of one more member; the refutable twin drops it."""
+
+
+def sums_theory(partial_step: str = PARTIAL_STEP) -> Theory:
+    """Sums as partial sums, one head after the other."""
+    return Theory(
+        name="sums",
+        declarations=_DECLARATIONS,
+        axioms=(
+            HEADS,
+            Axiom(
+                "distributes right",
+                """(forall ((a Mat) (b Mat) (c Mat)) (! (= (mul (add a b) c)
+                  (add (mul a c) (mul b c))) :pattern ((mul (add a b) c))))""",
+                "(A + B) C = A C + B C",
+            ),
+            Axiom(
+                "distributes left",
+                """(forall ((a Mat) (b Mat) (c Mat)) (! (= (mul c (add a b))
+                  (add (mul c a) (mul c b))) :pattern ((mul c (add a b)))))""",
+                "C (A + B) = C A + C B",
+            ),
+            Axiom(
+                "zero",
+                """(forall ((a Mat)) (! (and (= (mul zero a) zero) (= (mul a zero) zero))
+                  :pattern ((mul zero a)) :pattern ((mul a zero))))""",
+                "0 A = A 0 = 0",
+            ),
+            Axiom("empty sum", "(forall ((f Family)) (= (partial f 0) zero))", "no head, no sum"),
+            Axiom(
+                "one more",
+                f"""(forall ((f Family) (m Int)) (! (=> (and (<= 0 m) (< m H))
+                  (= (partial f (+ m 1)) {partial_step})) :pattern ((partial f (+ m 1)))))""",
+                "the sum over m + 1 heads is the sum over m plus the next member",
+            ),
+            Axiom(
+                "total",
+                "(forall ((f Family)) (! (= (total f) (partial f H)) :pattern ((total f))))",
+                "the sum over the heads is the sum over all H of them",
+            ),
+        ),
+        worlds=sums_worlds,
+    )
+
+
+def sums_goals(theory: Theory) -> tuple[Goal, ...]:
+    """Each law by induction over the number of heads summed, then in its final form."""
+    goals: list[Goal] = []
+    for law, variables, premise, equal in (
+        (SUM_EQUAL, "(f Family) (g Family)", _SAME, "(= (partial f {0}) (partial g {0}))"),
+        (
+            SUM_RIGHT,
+            "(f Family) (g Family) (b Mat)",
+            _RIGHT,
+            "(= (partial g {0}) (mul (partial f {0}) b))",
+        ),
+        (
+            SUM_LEFT,
+            "(f Family) (g Family) (b Mat)",
+            _LEFT,
+            "(= (partial g {0}) (mul b (partial f {0})))",
+        ),
+    ):
+
+        def invariant(
+            x: str, variables: str = variables, premise: str = premise, equal: str = equal
+        ) -> str:
+            return f"(forall ({variables}) (=> {premise} {equal.format(x)}))"
+
+        goals += induction(
+            name=f"{law.name}, partial",
+            theory=theory,
+            invariant=invariant,
+            base="0",
+            step=("n", "(+ n 1)"),
+            step_assumptions=("(and (<= 0 n) (< n H))",),
+        )
+        goals.append(
+            Goal(
+                name=law.name,
+                theory=theory,
+                role="conclusion",
+                assumptions=(invariant("H"),),
+                conclusion=law.formula,
+            )
+        )
+    return tuple(goals)
+
+
+def sums_worlds() -> Iterator[World]:
+    """Square matrices and families of two and three of them, with their actual sums."""
+    for heads in (2, 3):
+        source = Random(heads)
+        matrices = [random_matrix(source, 2, 2) for _ in range(3)]
+        families = [
+            tuple(matrices[(start + h * step) % 3] for h in range(heads))
+            for start, step in ((0, 1), (1, 1), (2, 0))
+        ]
+        families += [tuple(m @ matrices[0] for m in families[0])]
+        families += [tuple(matrices[1] @ m for m in families[1])]
+        zero = Matrix.zero(2, 2)
+        yield World(
+            sorts={"Mat": [*matrices, zero], "Family": families},
+            integers=range(heads + 2),
+            symbols={
+                "H": heads,
+                "zero": zero,
+                "mul": lambda a, b: a @ b,
+                "add": lambda a, b: a + b,
+                "at": lambda f, h, heads=heads, zero=zero: f[h - 1] if 1 <= h <= heads else zero,
+                "partial": lambda f, count: summed(f[: max(count, 0)]),
+                "total": summed,
+            },
+            free={"n": range(heads)},
+        )
+
+
+def summed(family: tuple[Matrix, ...]) -> Matrix:
+    """The sum of 2 x 2 members."""
+    total = Matrix.zero(2, 2)
+    for member in family:
+        total = total + member
+    return total
+
+
+def law_fails(case: tuple[int, int]) -> Counterexample | None:
+    """The obligation that both factor laws hold for the random family of (heads, seed)."""
+    heads, seed = case
+    source = Random(seed)
+    family = tuple(random_matrix(source, 2, 2) for _ in range(heads))
+    factor = random_matrix(source, 2, 2)
+    right = summed(tuple(member @ factor for member in family)) == summed(family) @ factor
+    left = summed(tuple(factor @ member for member in family)) == factor @ summed(family)
+    if right and left:
+        return None
+    return Counterexample(
+        text=f"a factor does not move out of the sum over {heads} heads, seed {seed}",
+        instance={"heads": heads, "seed": seed},
+    )
+
+
+def _family_exhibit(case: tuple[int, int]) -> Json:
+    heads, seed = case
+    source = Random(seed)
+    members = [random_matrix(source, 2, 2) for _ in range(heads + 1)]
+    return {"matrices": [[[str(x) for x in row] for row in m.rows()] for m in members]}
+
+
+def _cases(count: int) -> Range:
+    return Range(
+        bound=f"families of 1 to 4 matrices of shape (2, 2), {count} of each drawn",
+        over=lambda: ((heads, seed) for heads in range(1, 5) for seed in range(count)),
+    )
+
+
+@claim(
+    id="universal.sums.laws",
+    source=Source(PAPER, "used throughout Appendix A"),
+    latex=r"\sum_h f_h B = \Big(\sum_h f_h\Big) B,\quad \sum_h B f_h = B \sum_h f_h",
+    scope="all numbers of heads and all matrices",
+    expected=Status.PROVED,
+)
+def factors_move_out_of_sums_over_heads() -> tuple[Check, ...]:
+    """Families of matrices that are equal head by head have equal sums, and a fixed factor on
+    either side moves out of a sum over the heads.
+    """
+    return (
+        covers(
+            Smt(
+                goals=lambda: sums_goals(sums_theory()),
+                instances="all H, all families",
+                leans_on=(INDUCTION, MATRIX_LAWS),
+            )
+        ),
+        supports(
+            Exhaustive(
+                holds=law_fails,
+                ranges={"quick": _cases(3), "standard": _cases(10), "deep": _cases(50)},
+                rechecked_as="factor-moves-out",
+                exhibit=_family_exhibit,
+            )
+        ),
+    )

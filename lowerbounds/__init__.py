@@ -1,0 +1,1 @@
+"""Lower bounds, one module per bound."""

@@ -1,0 +1,299 @@
+"""The command line: `certiformer COMMAND`; progress on stderr, results on stdout.
+
+0    every claim reached the status that is expected of it
+1    something is refuted, or short of what is expected
+2    wrong usage or unreadable input, in one line
+3    something is broken, or unknown where better was expected
+130  interrupted; what was settled is reported and written
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from reports.progress import StepProgress, progress
+from reports.running import Run, run_checks
+from reports.selection import Selection, select
+from verify.claims import Setting
+from verify.errors import UsageError
+from verify.verdicts import Json, Status
+from verify.worker import Limits
+
+INTERRUPTED = 130
+WRONG_USAGE = 2
+BROKEN = 3
+REFUTED = 1
+
+app = typer.Typer(
+    name="certiformer",
+    help="Verify theorems whose proof is an explicit transformer.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class ProfileName(StrEnum):
+    """How much a run checks."""
+
+    quick = "quick"
+    standard = "standard"
+    deep = "deep"
+
+
+class Level(StrEnum):
+    """The levels at which a machine is run."""
+
+    turing = "turing"
+    queue = "queue"
+    hist = "hist"
+    transformer = "transformer"
+    all = "all"
+
+
+SELECTORS = (
+    "Claim ids, globs over ids such as 'universal.*', or paths of Python files or package folders "
+    "with claims. A file is code: it runs with your rights. Without any, every claim of the suite."
+)
+Selectors = Annotated[
+    list[str] | None, typer.Argument(metavar="[SELECTOR]...", help=SELECTORS, show_default=False)
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", min=1, help="Checks at a time; by default one a core."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of every search.")]
+Seconds = Annotated[float, typer.Option(min=0.1, help="Time after which a check is killed.")]
+Memory = Annotated[int, typer.Option(min=1, help="MiB of memory at which a check is killed.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Folder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder that `certiformer verify` wrote.")
+]
+
+
+@app.command("list")
+def list_claims(selectors: Selectors = None, as_json: AsJson = False) -> None:
+    """List claims, what is expected of them, and where their papers state them."""
+    from reports.text import claim_json, claim_list
+
+    chosen = select(selectors or []).chosen
+    if as_json:
+        _show([json.dumps([claim_json(item) for item in chosen], indent=1)])
+    else:
+        _show(claim_list(chosen))
+
+
+@app.command()
+def verify(
+    selectors: Selectors = None,
+    profile: Annotated[
+        ProfileName, typer.Option(help="How much is checked.")
+    ] = ProfileName.standard,
+    jobs: Jobs = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the record and its pages.")] = Path(
+        "reports/out"
+    ),
+    seconds: Seconds = 600.0,
+    memory: Memory = 4096,
+) -> None:
+    """Settle claims and all that they use; write the record, its certificates and its pages."""
+    from reports import record as records
+    from reports import text
+    from reports.environment import Circumstances
+    from reports.folder import FILES, write_run
+    from reports.output import require_writable
+
+    selection = select(selectors or [])
+    require_writable(out, FILES)
+    setting = Setting(profile=profile.value, seed=seed)
+    asked = Circumstances(
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        jobs=jobs or os.cpu_count() or 1,
+        limits=Limits(seconds=seconds, bytes=memory << 20),
+    )
+    run = _run(selection, setting, asked.limits, asked.jobs)
+    recorded = records.build(selection, setting, run.outcomes)
+    try:
+        _uninterrupted(lambda: write_run(out, recorded, run, asked))
+    finally:
+        _show(text.claim_table(recorded.record))
+        _show(["", *lines] if (lines := list(text.shortfalls(recorded.record))) else [])
+        _show(["", text.summary(recorded.record, run.seconds, interrupted=run.interrupted)])
+    _show([str(out / "index.html")])
+    raise typer.Exit(INTERRUPTED if run.interrupted else records.exit_status(recorded.record))
+
+
+@app.command()
+def fuzz(
+    selector: Annotated[str, typer.Argument(metavar="SELECTOR", help=SELECTORS)],
+    examples: Annotated[int, typer.Option(min=1, help="Examples for each search.")],
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    seconds: Seconds = 600.0,
+    memory: Memory = 4096,
+) -> None:
+    """Search for counterexamples with the sampled checks of the selected claims alone."""
+    from reports.text import fuzz_lines
+
+    selection = select([selector])
+    setting = Setting(seed=seed, examples=examples)
+    limits = Limits(seconds=seconds, bytes=memory << 20)
+    run = _run(selection, setting, limits, jobs or os.cpu_count() or 1, only="sampled")
+    if not run.outcomes:
+        raise UsageError(
+            f"fuzz {selector}: a claim with a sampled check is required, got "
+            f"{len(selection.chosen)} without one; choose another or use `certiformer verify`"
+        )
+    command = ["certiformer", "fuzz", selector, "--examples", str(examples), "--seed", str(seed)]
+    _show(fuzz_lines(run, shlex.join(command)))
+    raise typer.Exit(INTERRUPTED if run.interrupted else _fuzz_status(run))
+
+
+def _fuzz_status(run: Run) -> int:
+    statuses = {outcome.verdict.status for outcome in run.outcomes}
+    if statuses & {Status.BROKEN, Status.UNKNOWN}:
+        return BROKEN
+    return REFUTED if Status.REFUTED in statuses else 0
+
+
+@app.command("run")
+def run_machine(
+    machine: Annotated[
+        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
+    ],
+    word: Annotated[str, typer.Option("--input", help="Symbols on the tape.")] = "",
+    level: Annotated[Level, typer.Option("--as", help="The level to run at.")] = Level.all,
+    max_steps: Annotated[int, typer.Option(min=0, help="Rules before it is cut off.")] = 100_000,
+    trace: Annotated[Path | None, typer.Option(help="File for one JSON line a step.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a machine as Turing machine, queue machine, HIST and transformer, and compare them."""
+    from reports.simulation import simulate
+    from reports.text import levels_table
+
+    steps = StepProgress("steps")
+    try:
+        levels = () if level is Level.all else (level.value,)
+        report, disagreement = simulate(machine, word, max_steps, levels, trace, steps)
+    finally:
+        steps.clear()
+    _show([json.dumps(report)] if as_json else levels_table(report))
+    if not report["agree"]:
+        typer.echo(f"certiformer: the levels disagree: {_one_line(disagreement)}", err=True)
+        raise typer.Exit(REFUTED)
+
+
+@app.command()
+def recheck(
+    folder: Folder,
+    solver: Annotated[
+        str | None, typer.Option(help="A solver's command for the goals in SMT-LIB.")
+    ] = None,
+) -> None:
+    """Recheck every certificate of a run in a fresh process that imports nothing of the suite."""
+    import verify as core
+
+    script = Path(str(core.__file__)).with_name("recheck.py")
+    command = [sys.executable, "-I", str(script), str(folder)]
+    done = subprocess.run([*command, *(["--solver", solver] if solver else [])], check=False)
+    raise typer.Exit(done.returncode)
+
+
+@app.command()
+def report(folder: Folder) -> None:
+    """Rebuild the pages of a run from its record."""
+    from reports.folder import rebuild
+
+    _show([str(rebuild(folder))])
+
+
+def _run(
+    selection: Selection, setting: Setting, limits: Limits, jobs: int, only: str | None = None
+) -> Run:
+    """Settle the selection under the eyes of whoever looks at stderr."""
+    claims = selection.claims if only is None else selection.chosen
+    methods = None if only is None else (only,)
+    with progress() as watch:
+        return run_checks(claims, setting, limits, jobs, watch, methods=methods)
+
+
+def _show(lines: Iterable[str]) -> None:
+    """Print results; a reader that went away (`| head`) changes neither work nor exit status."""
+    try:
+        for line in lines:
+            typer.echo(line)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _uninterrupted(action: Any) -> None:
+    """Let a short action end before an interruption takes effect."""
+    kept = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        action()
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
+def _one_line(text: object) -> str:
+    from reports.text import printable
+
+    return printable(" ".join(str(text).split()))
+
+
+def _ended(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt
+
+
+def invoke(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        if not arguments:
+            app(args=["--help"], prog_name="certiformer", standalone_mode=False)
+            return WRONG_USAGE
+        status: Json = app(args=arguments, prog_name="certiformer", standalone_mode=False)
+    except UsageError as error:
+        typer.echo(f"{type(error).__name__}: {_one_line(error)}", err=True)
+        return WRONG_USAGE
+    except typer.TyperException as error:
+        message: Any = getattr(error, "format_message", error.__str__)
+        typer.echo(f"UsageError: {_one_line(message())} (see certiformer --help)", err=True)
+        return WRONG_USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("certiformer: interrupted", err=True)
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001 - a fault of the suite itself must not look like a verdict
+        typer.echo(traceback.format_exc(), err=True)
+        return BROKEN
+    return status if isinstance(status, int) else 0
+
+
+def main() -> None:
+    """The console's entry point."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _ended)
+    sys.exit(invoke())
+
+
+if __name__ == "__main__":
+    main()

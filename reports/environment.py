@@ -1,0 +1,117 @@
+"""What a run depended on beside its record: times, versions, machine, commit, tracebacks."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import cast
+
+from reports.running import Run
+from verify.run import Outcome
+from verify.verdicts import Json
+from verify.worker import Limits
+
+SCHEMA = "certiformer/run/1"
+RUN = "run.json"
+LIBRARIES = tuple(
+    "certiformer python-flint numpy sympy z3-solver cvc5 hypothesis networkx torch numba psutil "
+    "typer rich jinja2 latex2mathml".split()
+)
+GIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """How a run was asked for, as far as the record does not say."""
+
+    started: str
+    jobs: int
+    limits: Limits
+
+
+def describe(run: Run, outcomes: Iterable[Outcome], asked: Circumstances) -> dict[str, Json]:
+    """The content of `run.json`."""
+    return {
+        "schema": SCHEMA,
+        "started": asked.started,
+        "seconds": run.seconds,
+        "interrupted": run.interrupted,
+        "jobs": asked.jobs,
+        "limits": {"seconds": asked.limits.seconds, "bytes": asked.limits.bytes},
+        "versions": _versions(),
+        "machine": _machine(),
+        "commit": _commit(Path(__file__).parent),
+        "checks": [
+            {
+                "claim": outcome.claim.id,
+                "check": outcome.check,
+                "method": outcome.method,
+                "seconds": outcome.seconds,
+                "notes": finite(dict(outcome.verdict.notes)),
+            }
+            for outcome in outcomes
+        ],
+    }
+
+
+def finite(value: Json) -> Json:
+    """The value with infinities and NaN, which JSON cannot hold, as text."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Json]", value)
+        return {key: finite(part) for key, part in pairs.items()}
+    if isinstance(value, list | tuple):
+        return [finite(part) for part in cast("list[Json]", value)]
+    return value
+
+
+def _versions() -> dict[str, str | None]:
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = None
+    return found
+
+
+def _machine() -> dict[str, Json]:
+    import psutil
+
+    return {
+        "system": platform.platform(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+        "bytes": int(psutil.virtual_memory().total),
+    }
+
+
+def _commit(folder: Path) -> dict[str, Json] | None:
+    """The commit that the code was checked out from and whether nothing differs; None outside."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    changes = _git(folder, "status", "--porcelain")
+    if not commit or changes is None:
+        return None
+    return {"hash": commit, "clean": not changes}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,53 @@
+"""The folder of a run: what `verify` writes, and what `report` rebuilds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reports import html, junit, output
+from reports.environment import RUN, Circumstances, describe
+from reports.record import RECORD, Recorded, canonical, load, load_json
+from reports.running import Run
+from verify.errors import RecordError
+from verify.verdicts import Json
+
+FILES = (RECORD, RUN, html.INDEX, junit.JUNIT)
+
+
+def write_run(folder: Path, recorded: Recorded, run: Run, asked: Circumstances) -> None:
+    """Write everything; at any moment the record there names certificates that are there.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    circumstances = describe(run, recorded.outcomes, asked)
+    output.write_certificates(folder, recorded.certificates)
+    output.write(folder / RECORD, canonical(recorded.record))
+    output.write(folder / RUN, canonical(circumstances))
+    _write_pages(folder, recorded.record, circumstances)
+    output.drop_stale(folder, recorded.certificates)
+
+
+def rebuild(folder: Path) -> Path:
+    """Write the pages anew from the folder's record; returns the page's path.
+
+    Raises:
+        RecordError: the record, or the run.json beside it, cannot be read.
+        OutputError: a page cannot be written.
+    """
+    record = load(folder)
+    path = folder / RUN
+    run = load_json(path) if path.is_file() else None
+    try:
+        _write_pages(folder, record, run)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise RecordError(
+            f"{folder / RECORD}: must hold what `certiformer verify` writes, got a part that "
+            f"cannot be shown ({type(error).__name__}: {error}); verify anew"
+        ) from error
+    return folder / html.INDEX
+
+
+def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | None) -> None:
+    output.write(folder / html.INDEX, html.render(record, run))
+    output.write(folder / junit.JUNIT, junit.render(record))

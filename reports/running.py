@@ -1,0 +1,173 @@
+"""Settle the chosen claims; one that cannot be built, or an interruption, costs no other."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from reports.selection import stdout_to_stderr
+from verify.claims import Claim, Setting
+from verify.errors import UsageError
+from verify.run import Outcome, settle
+from verify.verdicts import Verdict, broken, unknown
+from verify.worker import INTERRUPTED, Limits
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+class Watch(Protocol):
+    """Who is told how far a run is; called from any thread."""
+
+    def planned(self, checks: int) -> None:
+        """So many checks are to be settled."""
+        ...
+
+    def submitted(self) -> None:
+        """One more task waits; a check falls into one or more of them."""
+        ...
+
+    def finished(self) -> None:
+        """One more task is done."""
+        ...
+
+    def settled(self, outcome: Outcome) -> None:
+        """A check is settled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run came to: an outcome for every planned check, sorted by claim and check."""
+
+    outcomes: tuple[Outcome, ...]
+    interrupted: bool
+    seconds: float
+
+
+class WatchedExecutor(ThreadPoolExecutor):
+    """Threads whose tasks are counted as they come and go."""
+
+    def __init__(self, jobs: int, watch: Watch) -> None:
+        """Start nothing yet."""
+        super().__init__(max_workers=jobs, thread_name_prefix="certiformer")
+        self._watch = watch
+
+    def submit(
+        self,
+        fn: Callable[_Parameters, _Result],
+        /,
+        *args: _Parameters.args,
+        **kwargs: _Parameters.kwargs,
+    ) -> Future[_Result]:
+        """Schedule a task and tell the watcher."""
+        future = super().submit(fn, *args, **kwargs)
+        self._watch.submitted()
+        future.add_done_callback(self._done)
+        return future
+
+    def _done(self, future: Future[Any]) -> None:
+        if not future.cancelled():
+            self._watch.finished()
+
+
+def run_checks(
+    claims: Sequence[Claim],
+    setting: Setting,
+    limits: Limits,
+    jobs: int,
+    watch: Watch,
+    *,
+    methods: Iterable[str] | None = None,
+) -> Run:
+    """Settle every check of the claims, or those by the named methods.
+
+    An interruption ends the run early: what is settled is kept, the rest is UNKNOWN.
+
+    Raises:
+        UsageError: a claim is stated wrongly.
+    """
+    started = time.monotonic()
+    wanted = None if methods is None else frozenset(methods)
+    with stdout_to_stderr():
+        outcomes, sound = _plan(claims, setting, wanted)
+        interrupted = False
+        watch.planned(len(outcomes))
+        try:
+            with (
+                WatchedExecutor(jobs, watch) as executor,
+                closing(_settled(sound, executor, setting, limits, wanted)) as settled,
+            ):
+                for outcome in settled:
+                    outcomes[outcome.claim.id, outcome.check] = outcome
+                    watch.settled(outcome)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Run(
+        outcomes=tuple(outcomes[key] for key in sorted(outcomes)),
+        interrupted=interrupted,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _settled(
+    claims: list[Claim],
+    executor: WatchedExecutor,
+    setting: Setting,
+    limits: Limits,
+    wanted: frozenset[str] | None,
+) -> Generator[Outcome, None, None]:
+    yield from settle(claims, executor, setting, limits, methods=wanted)
+
+
+def _plan(
+    claims: Sequence[Claim], setting: Setting, wanted: frozenset[str] | None
+) -> tuple[dict[tuple[str, int], Outcome], list[Claim]]:
+    """Every check as it stands when nothing is settled, and the claims that could be built."""
+    outcomes: dict[tuple[str, int], Outcome] = {}
+    sound: list[Claim] = []
+    for claim in claims:
+        try:
+            planned = _planned(claim, setting, wanted)
+        except UsageError:
+            raise
+        except (Exception, SystemExit) as error:
+            verdict = broken(
+                f"the claim's checks cannot be built: {type(error).__name__}: {error}",
+                traceback=traceback.format_exc(),
+            )
+            planned = [_outcome(claim, 0, True, "none", "", verdict)]
+        else:
+            sound.append(claim)
+        outcomes |= {(claim.id, outcome.check): outcome for outcome in planned}
+    return outcomes, sound
+
+
+def _planned(claim: Claim, setting: Setting, wanted: frozenset[str] | None) -> list[Outcome]:
+    planned: list[Outcome] = []
+    for index, check in enumerate(claim.checks()):
+        if wanted is None or check.method.name in wanted:
+            check.method.shards(setting)  # fails here, if at all, and not amid the run
+            scope = check.method.scope(setting)
+            verdict = unknown(INTERRUPTED)
+            planned.append(_outcome(claim, index, check.covers, check.method.name, scope, verdict))
+    return planned
+
+
+def _outcome(
+    claim: Claim, index: int, covers: bool, method: str, scope: str, verdict: Verdict
+) -> Outcome:
+    return Outcome(
+        claim=claim,
+        check=index,
+        covers=covers,
+        method=method,
+        scope=scope,
+        verdict=verdict,
+        seconds=0.0,
+    )

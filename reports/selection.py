@@ -1,0 +1,164 @@
+"""From selectors to claims: an id, a glob over ids, or a Python file or package folder."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib.util
+import os
+import sys
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from verify.claims import Claim, claims_in, load_file, with_dependencies
+from verify.errors import CertiformerError, ClaimError, ClaimFileError, SelectorError
+
+OURS = ("constructions", "lowerbounds")
+"""The packages whose claims need no path."""
+
+CLOSE_MATCHES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The claims that selectors name, and all that these rest on.
+
+    `files` gives the selector of each claim that came from a file or folder of the user's.
+    """
+
+    selectors: tuple[str, ...]
+    chosen: tuple[Claim, ...]
+    claims: tuple[Claim, ...]
+    files: dict[str, str]
+
+
+def select(selectors: Sequence[str]) -> Selection:
+    """The selection that the selectors name; none at all selects every claim of ours.
+
+    Raises:
+        SelectorError: a selector matches nothing.
+        ClaimFileError: a file with claims cannot be imported.
+        ClaimError: an id occurs twice, is used but not stated, or rests on itself.
+    """
+    with stdout_to_stderr():
+        return _selection(tuple(selectors))
+
+
+def _selection(selectors: tuple[str, ...]) -> Selection:
+    known: dict[str, Claim] = {}
+    files: dict[str, str] = {}
+    named: dict[str, list[Claim]] = {}
+    for selector in sorted(filter(is_path, set(selectors))):
+        module = module_of_ours(selector)
+        named[selector] = _claims_at(selector, module)
+        for item in named[selector]:
+            _add(known, item)
+            if module is None:
+                files.setdefault(item.id, selector)
+    if len(named) < len(set(selectors)) or not selectors or _unstated(known):
+        for item in our_claims():
+            _add(known, item)
+    chosen: dict[str, Claim] = {}
+    for selector in selectors or ("*",):
+        found = named[selector] if selector in named else _matching(selector, known)
+        chosen |= {item.id: item for item in found}
+    return Selection(
+        selectors=selectors,
+        chosen=tuple(chosen[key] for key in sorted(chosen)),
+        claims=tuple(with_dependencies(chosen.values(), known)),
+        files=files,
+    )
+
+
+def our_claims() -> list[Claim]:
+    """Every claim of the packages that come with the suite."""
+    return [item for package in OURS for item in claims_in(package)]
+
+
+def is_path(selector: str) -> bool:
+    """Whether a selector names a place on disk rather than claim ids."""
+    separators = {os.sep, os.altsep or os.sep}
+    if selector.endswith(".py") or any(mark in selector for mark in separators):
+        return True
+    return (Path(selector) / "__init__.py").is_file()
+
+
+def _add(known: dict[str, Claim], item: Claim) -> None:
+    other = known.setdefault(item.id, item)
+    if (other.module, other.path) != (item.module, item.path):
+        raise ClaimError(
+            f"claim id {item.id} stands in {other.path or other.module} and in "
+            f"{item.path or item.module}; ids must be unique, so rename one"
+        )
+
+
+def _unstated(known: dict[str, Claim]) -> bool:
+    return any(used not in known for item in known.values() for used in item.uses)
+
+
+def _claims_at(selector: str, module: str | None) -> list[Claim]:
+    """The claims of a file or package folder of the user's, or of a module of ours."""
+    try:
+        found = claims_in(module if module is not None else load_file(selector))
+    except CertiformerError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ClaimFileError(
+            f"{selector}: must import without an error, got {type(error).__name__}: {error}; "
+            "run it with python to see the traceback"
+        ) from error
+    if not found:
+        raise SelectorError(
+            f"{selector}: a file with claims must state at least one, got none; "
+            "decorate a documented function with @claim"
+        )
+    return found
+
+
+def module_of_ours(selector: str) -> str | None:
+    """The module of ours that a path leads to, if it does; it must not be imported twice."""
+    place = Path(selector).resolve()
+    for package in OURS:
+        spec = importlib.util.find_spec(package)
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            root = Path(folder).resolve()
+            if place.exists() and place.is_relative_to(root):
+                parts = place.with_suffix("").relative_to(root).parts
+                return ".".join((package, *(part for part in parts if part != "__init__")))
+    return None
+
+
+def _matching(selector: str, known: Mapping[str, Claim]) -> list[Claim]:
+    found = [item for item in known.values() if fnmatchcase(item.id, selector)]
+    if not found and selector != "*":
+        raise SelectorError(_no_match(selector, known))
+    return found
+
+
+def _no_match(selector: str, known: Iterable[str]) -> str:
+    ids = sorted(known)
+    close = difflib.get_close_matches(selector, ids, n=CLOSE_MATCHES, cutoff=0.5)
+    close = close or [key for key in ids if selector.strip("*") in key][:CLOSE_MATCHES]
+    remedy = f"did you mean {' or '.join(close)}?" if close else "`certiformer list` shows every id"
+    return (
+        f"selector {selector!r} must be a claim id, a glob over ids, or the path of a Python file "
+        f"or package, got one that matches no claim; {remedy}"
+    )
+
+
+@contextlib.contextmanager
+def stdout_to_stderr() -> Generator[None, None, None]:
+    """Send what claims print while they are imported or built to stderr: stdout is for results."""
+    sys.stdout.flush()
+    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
+        try:
+            kept = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:  # a closed descriptor: there is nothing to keep clean
+            pass
+        else:
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, 1)
+        yield

@@ -1,0 +1,67 @@
+"""Evidence as exact JSON, named by its own hash.
+
+    {"schema": "certiformer/certificate/1", "kind", "claim", "statement", "content"}
+
+Numbers that are not small integers are strings "p" or "p/q"; the file's name is the SHA-256 of
+its bytes. `recheck.py` reads these files and nothing else of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from hashlib import sha256
+from typing import cast
+
+from verify.errors import CertificateError
+from verify.rational import Matrix
+from verify.verdicts import Json
+
+SCHEMA = "certiformer/certificate/1"
+
+
+def canonical(value: Json) -> bytes:
+    """The one JSON text of a value: sorted keys, no spaces, ASCII, a final newline."""
+    _require_exact(value, "certificate")
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return text.encode("ascii") + b"\n"
+
+
+def _require_exact(value: Json, where: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise CertificateError(f"{where} must hold finite numbers, got {value!r}; write a string")
+    if isinstance(value, float):
+        raise CertificateError(f"{where} must hold exact numbers, got {value!r}; write 'p/q'")
+    if isinstance(value, Mapping):
+        for key, part in cast("Mapping[object, object]", value).items():
+            if not isinstance(key, str):
+                raise CertificateError(f"{where} must have string keys, got {key!r}")
+            _require_exact(part, f"{where}.{key}")
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(cast("list[object]", value)):
+            _require_exact(part, f"{where}[{index}]")
+
+
+def number(value: int | Fraction) -> str:
+    """Exact number as text: "p" or "p/q"."""
+    return str(Fraction(value))
+
+
+def matrix(value: Matrix) -> list[list[str]]:
+    """Exact matrix as rows of texts."""
+    return [[number(entry) for entry in row] for row in value.rows()]
+
+
+def sealed(claim: str, statement: str, content: Mapping[str, Json]) -> tuple[str, bytes]:
+    """Name and bytes of the certificate of one check; `content` names its own kind."""
+    body = {
+        "schema": SCHEMA,
+        "kind": content["kind"],
+        "claim": claim,
+        "statement": sha256(statement.encode()).hexdigest(),
+        "content": {key: part for key, part in content.items() if key != "kind"},
+    }
+    data = canonical(body)
+    return sha256(data).hexdigest(), data

@@ -1,0 +1,78 @@
+"""Every deliberate exception, each with where it arose, what was required, what came and the remedy.
+
+    CertiformerError
+    +-- UsageError            wrong usage or unreadable input: exit status 2
+    |   +-- SelectorError     no claim matches
+    |   +-- ClaimFileError    a claims file cannot be imported
+    |   +-- ClaimError        a claim is stated wrongly
+    |   +-- MachineFormatError
+    |   +-- OutputError       an output folder cannot be written
+    |   +-- RecordError       a run's folder cannot be read
+    +-- SizeError             a size out of its range
+    +-- ShapeError            matrices that do not fit
+    +-- InexactError          a float where an exact number is required
+    +-- GoalError             SMT-LIB text that cannot be read or interpreted
+    +-- CertificateError      evidence that is not what it should be
+    +-- MethodError           a method that broke its contract
+    +-- WorkerError           a worker process that died, hung or outgrew its memory
+"""
+
+
+class CertiformerError(Exception):
+    """Root of all deliberate exceptions of the project."""
+
+
+class UsageError(CertiformerError):
+    """Wrong usage or unreadable input; the command line ends with status 2."""
+
+
+class SelectorError(UsageError):
+    """A selector that matches no claim."""
+
+
+class ClaimFileError(UsageError):
+    """A file or package with claims that cannot be imported."""
+
+
+class ClaimError(UsageError):
+    """A claim that is stated wrongly: no docstring, a duplicate id, an unknown id in `uses`."""
+
+
+class MachineFormatError(UsageError):
+    """A machine's text that does not follow its format."""
+
+
+class OutputError(UsageError):
+    """An output folder that cannot be written."""
+
+
+class RecordError(UsageError):
+    """A run's folder whose record or certificates cannot be read."""
+
+
+class SizeError(CertiformerError):
+    """A size outside the range in which the construction is defined."""
+
+
+class ShapeError(CertiformerError):
+    """Matrices whose shapes do not fit the operation."""
+
+
+class InexactError(CertiformerError):
+    """A number that is not exact where exact numbers are required."""
+
+
+class GoalError(CertiformerError):
+    """SMT-LIB text that cannot be read, or that an interpretation does not cover."""
+
+
+class CertificateError(CertiformerError):
+    """Evidence that is malformed, or that does not show what it should."""
+
+
+class MethodError(CertiformerError):
+    """A method that reported above its ceiling, or that was given nothing to check."""
+
+
+class WorkerError(CertiformerError):
+    """A worker process that died, passed its time or passed its memory."""

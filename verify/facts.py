@@ -1,0 +1,89 @@
+"""Textbook facts that a proof may lean on, each stated once with a reference.
+
+A step that no engine checks must be one of these; a verdict carries the facts it trusts, so a
+reader sees them. A fact is general mathematics, never a step of the paper that is checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One statement of general mathematics, with where it is proved."""
+
+    name: str
+    statement: str
+    reference: str
+
+    @property
+    def trust(self) -> str:
+        """How a verdict names it among what it trusts."""
+        return f"fact:{self.name}"
+
+
+INDUCTION = Fact(
+    name="induction",
+    statement=(
+        "What holds for 0 (for the empty word) and passes from k to k + 1 (from a word to the "
+        "word with one more symbol) holds for every natural number (every finite word)."
+    ),
+    reference="R. Dedekind, Was sind und was sollen die Zahlen?, 1888, theorem 80",
+)
+
+COUNTING = Fact(
+    name="counting",
+    statement=(
+        "A disjoint union of finite sets has the sum of their sizes, a product has the product; "
+        "a finite set that maps injectively into another is at most as large."
+    ),
+    reference="R. P. Stanley, Enumerative Combinatorics I, section 1.1",
+)
+
+MATRIX_LAWS = Fact(
+    name="matrix-laws",
+    statement=(
+        "Products of matrices over a commutative ring are associative and distribute over sums, "
+        "the identity is neutral, the transpose reverses products, and the columns of AB are A "
+        "times the columns of B. Matrices of all shapes, padded with zeros, share these laws."
+    ),
+    reference="S. Lang, Algebra, chapter XIII, section 1",
+)
+
+SELECTION_PRODUCT = Fact(
+    name="selection-product",
+    statement=(
+        "If column j of a matrix S has one entry 1, in row r(j), and zeros elsewhere, then "
+        "column j of A S is column r(j) of A, for every A."
+    ),
+    reference="S. Lang, Algebra, chapter XIII, section 1 (A times a unit vector)",
+)
+
+RANK_OF_PRODUCT = Fact(
+    name="rank-of-product",
+    statement="The rank of a product A B is at most the inner dimension, the width of A.",
+    reference="S. Axler, Linear Algebra Done Right, section 3.C",
+)
+
+ADJACENT_TRANSPOSITIONS = Fact(
+    name="adjacent-transpositions",
+    statement="Every permutation of a finite word is a product of swaps of neighbours.",
+    reference="S. Lang, Algebra, chapter I, section 5",
+)
+
+MONOTONE_EXPONENTIAL = Fact(
+    name="exponential-positive",
+    statement="The exponential of a real number is positive.",
+    reference="W. Rudin, Principles of Mathematical Analysis, theorem 8.6",
+)
+
+FACTS: tuple[Fact, ...] = (
+    INDUCTION,
+    COUNTING,
+    MATRIX_LAWS,
+    SELECTION_PRODUCT,
+    RANK_OF_PRODUCT,
+    ADJACENT_TRANSPOSITIONS,
+    MONOTONE_EXPONENTIAL,
+)

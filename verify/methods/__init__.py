@@ -1,0 +1,1 @@
+"""One way to settle a claim per module; each declares its ceiling."""

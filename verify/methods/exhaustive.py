@@ -1,0 +1,90 @@
+"""Every instance up to a stated bound: BOUNDED."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from verify.claims import Profile, Setting
+from verify.counterexamples import Obligation, replayed
+from verify.verdicts import Json, Status, Verdict, union, unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The instances of a profile and their bound in words."""
+
+    bound: str
+    over: Callable[[], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhaustive:
+    """Checks the obligation on every instance of a stated range.
+
+    `ranges` gives each profile's range. `exhibit` turns an instance into what the certificate
+    shows of it, and `rechecked_as` names the definitions by which `recheck.py` checks exhibits.
+    """
+
+    holds: Obligation
+    ranges: Mapping[Profile, Range]
+    rechecked_as: str
+    exhibit: Callable[[Any], Json]
+    parts: int = 1
+    leans_on: tuple[str, ...] = ("library:flint",)
+    name: str = field(default="exhaustive", init=False)
+    ceiling: Status = field(default=Status.BOUNDED, init=False)
+    fresh_process: bool = field(default=False, init=False)
+
+    def scope(self, setting: Setting) -> str:
+        """The bound of the profile's range."""
+        return self.ranges[setting.profile].bound
+
+    def shards(self, setting: Setting) -> int:
+        """A fixed number of interleaved parts."""
+        del setting
+        return self.parts
+
+    def settle(self, setting: Setting) -> Verdict:
+        """Check every `shards`-th instance from `shard` on; the first failure ends the search."""
+        chosen = self.ranges[setting.profile]
+        exhibits: list[Json] = []
+        for instance in islice(chosen.over(), setting.shard, None, setting.shards):
+            found = self.holds(instance)
+            if found is not None:
+                return replayed(self.holds, instance, found, len(exhibits) + 1)
+            exhibits.append(self.exhibit(instance))
+        return self._held(exhibits)
+
+    def _held(self, exhibits: list[Json]) -> Verdict:
+        return Verdict(
+            status=Status.BOUNDED,
+            evidence={"checked": len(exhibits)},
+            trusts=self.leans_on,
+            instances=len(exhibits),
+            certificate={
+                "kind": "exhaustive",
+                "rechecked_as": self.rechecked_as,
+                "instances": exhibits,
+            },
+        )
+
+    def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
+        """All instances held, or the failure of the lowest shard."""
+        worst = min(verdicts, key=lambda verdict: verdict.status)
+        if worst.status < Status.BOUNDED:
+            return worst
+        total = sum(verdict.instances for verdict in verdicts)
+        if total == 0:
+            return unknown("the range of instances is empty: nothing was checked")
+        exhibits = [e for v in verdicts for e in (v.certificate or {})["instances"]]
+        joined = self._held(exhibits)
+        return Verdict(
+            status=joined.status,
+            evidence=joined.evidence,
+            trusts=union(verdict.trusts for verdict in verdicts),
+            instances=total,
+            certificate=joined.certificate,
+        )

@@ -1,0 +1,150 @@
+"""A Hypothesis search that found no counterexample: SAMPLED; what it finds is shrunk and replayed.
+
+The search depends on the seed alone: no database, no deadline, a seed per shard, and a process
+that has imported nothing but what the claim needs (Hypothesis draws from imported constants).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from verify.claims import Profile, Setting
+from verify.counterexamples import Counterexample, Obligation, replayed
+from verify.verdicts import Json, Status, Verdict, union, unknown
+
+SHARD_EXAMPLES = 1250
+"""Examples per shard: large enough that starting a process is cheap beside them."""
+SHOWN = 4
+"""Instances per shard that the certificate shows in full."""
+
+
+class _FalsifiedError(Exception):
+    """Tells Hypothesis that the instance at hand is a counterexample."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """What one search has seen so far."""
+
+    holds: Obligation
+    exhibit: Callable[[Any], Json]
+    tried: int = 0
+    shown: list[Json] = field(default_factory=list[Json])
+    last: tuple[Any, Counterexample] | None = None
+
+    def test(self, instance: Any) -> None:
+        self.tried += 1
+        found = self.holds(instance)
+        if found is not None:
+            self.last = (instance, found)
+            raise _FalsifiedError
+        if self.last is None and self.tried % 97 == 0 and len(self.shown) < SHOWN:
+            self.shown.append(self.exhibit(instance))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """Searches the strategy's instances for one on which the obligation fails.
+
+    `strategy` builds a Hypothesis strategy when the check runs; `examples` says how many per
+    profile; `exhibit` and `rechecked_as` are as for `Exhaustive`.
+    """
+
+    holds: Obligation
+    strategy: Callable[[], Any]
+    instances: str
+    examples: Mapping[Profile, int]
+    rechecked_as: str
+    exhibit: Callable[[Any], Json]
+    leans_on: tuple[str, ...] = ("library:flint", "library:hypothesis")
+    name: str = field(default="sampled", init=False)
+    ceiling: Status = field(default=Status.SAMPLED, init=False)
+    fresh_process: bool = field(default=True, init=False)
+
+    def _wanted(self, setting: Setting) -> int:
+        return self.examples[setting.profile] if setting.examples is None else setting.examples
+
+    def scope(self, setting: Setting) -> str:
+        """The instances searched; how many and from which seed is in the evidence."""
+        del setting
+        return self.instances
+
+    def shards(self, setting: Setting) -> int:
+        """One for every SHARD_EXAMPLES examples."""
+        return max(1, -(-self._wanted(setting) // SHARD_EXAMPLES))
+
+    def settle(self, setting: Setting) -> Verdict:
+        """Search the shard's share of the examples."""
+        import hypothesis
+        from hypothesis import HealthCheck, Phase
+
+        share = range(setting.shard, self._wanted(setting), setting.shards)
+        search = _Search(self.holds, self.exhibit)
+        seed = int.from_bytes(sha256(f"{setting.seed}/{setting.shard}".encode()).digest()[:8])
+        decorated = hypothesis.seed(seed)(
+            hypothesis.settings(
+                max_examples=max(1, len(share)),
+                deadline=None,
+                database=None,
+                derandomize=False,
+                report_multiple_bugs=False,
+                print_blob=False,
+                verbosity=hypothesis.Verbosity.quiet,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=list(HealthCheck),
+            )(hypothesis.given(self.strategy())(search.test))
+        )
+        try:
+            decorated()
+        except _FalsifiedError:
+            return self._falsified(search, setting)
+        except hypothesis.errors.Unsatisfiable:
+            return unknown("the strategy yields no instance: nothing was checked")
+        return Verdict(
+            status=Status.SAMPLED,
+            evidence={"tried": search.tried, "seed": setting.seed},
+            trusts=self.leans_on,
+            instances=search.tried,
+            certificate={
+                "kind": "sampled",
+                "rechecked_as": self.rechecked_as,
+                "tried": search.tried,
+                "seed": setting.seed,
+                "instances": search.shown,
+            },
+        )
+
+    def _falsified(self, search: _Search, setting: Setting) -> Verdict:
+        if search.last is None:
+            return unknown("the search reported a failure but kept no instance")
+        instance, found = search.last
+        verdict = replayed(self.holds, instance, found, search.tried)
+        return Verdict(
+            status=verdict.status,
+            evidence={**verdict.evidence, "seed": setting.seed, "shard": setting.shard},
+            instances=verdict.instances,
+            certificate=verdict.certificate,
+            notes=verdict.notes,
+        )
+
+    def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
+        """Nothing found in any shard, or what the lowest failing shard found."""
+        worst = min(verdicts, key=lambda verdict: verdict.status)
+        if worst.status < Status.SAMPLED:
+            return worst
+        tried = sum(verdict.instances for verdict in verdicts)
+        if tried == 0:
+            return unknown("no instance was tried: nothing was checked")
+        first = verdicts[0]
+        certificates: list[Mapping[str, Json]] = [v.certificate or {} for v in verdicts]
+        shown = [exhibit for part in certificates for exhibit in part["instances"]]
+        return Verdict(
+            status=Status.SAMPLED,
+            evidence={**first.evidence, "tried": tried},
+            trusts=union(verdict.trusts for verdict in verdicts),
+            instances=tried,
+            certificate={**certificates[0], "tried": tried, "instances": shown[: 4 * SHOWN]},
+        )

@@ -1,0 +1,162 @@
+"""Goals that Z3 and cvc5 both find valid: PROVED.
+
+Both solvers read the same SMT-LIB text and stop at their own resource limits, so a run is
+repeatable. A solver that finds a model of the negation refutes nothing by itself (the model is
+of the theory, not of the code): the verdict is UNKNOWN, and a refutation is left to the instance
+checks beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from verify.claims import Setting
+from verify.errors import CertiformerError
+from verify.facts import Fact
+from verify.smtlib import Goal, ground
+from verify.verdicts import Json, Status, Verdict, union, unknown
+
+Z3_RESOURCES = 4_000_000
+"""Z3's rlimit per goal, in its own units (some seconds)."""
+CVC5_RESOURCES = 200_000
+"""cvc5's rlimit-per per goal, in its own units (some seconds)."""
+
+
+def ask_z3(script: str) -> str:
+    """Z3's answer to a script's one check-sat: sat, unsat or unknown."""
+    import z3
+
+    solver: Any = z3.Solver(ctx=z3.Context())
+    solver.set("rlimit", Z3_RESOURCES)
+    solver.from_string(script)
+    return str(solver.check())
+
+
+def ask_cvc5(script: str) -> str:
+    """cvc5's answer to a script's one check-sat: sat, unsat or unknown."""
+    import cvc5
+
+    engine: Any = cvc5
+    solver = engine.Solver(engine.TermManager())
+    solver.setOption("enum-inst", "true")
+    solver.setOption("rlimit-per", str(CVC5_RESOURCES))
+    parser = engine.InputParser(solver)
+    parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, script, "goal")
+    symbols = parser.getSymbolManager()
+    answers: list[str] = []
+    while not (command := parser.nextCommand()).isNull():
+        answers.append(str(command.invoke(solver, symbols)).strip())
+    return next((a for a in answers if a in ("sat", "unsat")), "unknown")
+
+
+SOLVERS: dict[str, Callable[[str], str]] = {"z3": ask_z3, "cvc5": ask_cvc5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smt:
+    """Goals that together make the statement; all must be valid for both solvers.
+
+    `goals` are built when the check runs; `leans_on` are the facts that join them (induction).
+    """
+
+    goals: Callable[[], Sequence[Goal]]
+    instances: str
+    leans_on: tuple[Fact, ...] = ()
+    name: str = field(default="smt", init=False)
+    ceiling: Status = field(default=Status.PROVED, init=False)
+    fresh_process: bool = field(default=False, init=False)
+
+    def scope(self, setting: Setting) -> str:
+        """The instances that the goals speak of."""
+        del setting
+        return self.instances
+
+    def shards(self, setting: Setting) -> int:
+        """One: the goals of a check share a theory."""
+        del setting
+        return 1
+
+    def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
+        """There is one shard."""
+        return verdicts[0]
+
+    def settle(self, setting: Setting) -> Verdict:
+        """Evaluate the theory on real objects, then ask both solvers for every goal."""
+        del setting
+        goals = tuple(self.goals())
+        if not goals:
+            return unknown("there is no goal to prove")
+        grounding = ground(goals)
+        rows = [self._row(goal) for goal in goals]
+        evidence: dict[str, Json] = {
+            "goals": rows,
+            "theories": _theories(goals),
+            "worlds": grounding.worlds,
+        }
+        reason = _shortcoming(rows, grounding.failures, grounding.idle)
+        if reason is not None:
+            return Verdict(status=Status.UNKNOWN, evidence={**evidence, "reason": reason})
+        return Verdict(
+            status=Status.PROVED,
+            evidence=evidence,
+            trusts=union([("solver:z3", "solver:cvc5"), (fact.trust for fact in self.leans_on)]),
+            instances=len(goals),
+            certificate={
+                "kind": "smt",
+                "goals": [{"name": goal.name, "smtlib": goal.script()} for goal in goals],
+            },
+        )
+
+    def _row(self, goal: Goal) -> dict[str, Json]:
+        script = goal.script()
+        return {
+            "name": goal.name,
+            "role": goal.role,
+            "theory": goal.theory.name,
+            "assumptions": [" ".join(part.split()) for part in goal.assumptions],
+            "conclusion": " ".join(goal.conclusion.split()),
+            "smtlib_sha256": sha256(script.encode()).hexdigest(),
+            "answers": {name: _answer(ask, script) for name, ask in SOLVERS.items()},
+        }
+
+
+def _answer(ask: Callable[[str], str], script: str) -> str:
+    try:
+        return ask(script)
+    except CertiformerError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a solver raises, it proved nothing
+        return f"error: {type(error).__name__}: {str(error).strip()[:200]}"
+
+
+def _theories(goals: Sequence[Goal]) -> list[Json]:
+    theories = {goal.theory.name: goal.theory for goal in goals}
+    return [
+        {
+            "name": theory.name,
+            "axioms": [
+                {"name": a.name, "gloss": a.gloss, "formula": " ".join(a.formula.split())}
+                for a in theory.axioms
+            ],
+        }
+        for theory in theories.values()
+    ]
+
+
+def _shortcoming(
+    rows: Sequence[dict[str, Json]], failures: Sequence[str], idle: Sequence[str]
+) -> str | None:
+    """Why the goals do not settle the claim, or None if they do."""
+    if failures:
+        return f"false on real objects of the code: {'; '.join(failures)}"
+    if idle:
+        return f"assumptions that no real object met: {'; '.join(idle)}"
+    for row in rows:
+        answers: dict[str, str] = row["answers"]
+        if set(answers.values()) != {"unsat"}:
+            said = ", ".join(f"{name} {answer}" for name, answer in answers.items())
+            return f"goal {row['name']!r} needs unsat from every solver, got {said}"
+    return None

@@ -1,0 +1,239 @@
+"""Immutable matrices of exact rationals over FLINT.
+
+Everything exact in the project is computed here. Entries go in as `int` or `Fraction` and come
+out as `Fraction`; a float is refused, because what it was meant to be can no longer be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, final
+
+from flint import fmpq, fmpq_mat
+
+from verify.errors import InexactError, ShapeError
+
+Exact = int | Fraction
+
+
+def _fmpq(value: Any) -> Any:
+    if isinstance(value, fmpq):
+        return value
+    if isinstance(value, int):
+        return fmpq(value)
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
+    raise InexactError(
+        f"entries must be int or Fraction, got {value!r} ({type(value).__name__}); "
+        "floats round, so write Fraction(1, 10)"
+    )
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+@final
+class Matrix:
+    """An exact matrix that never changes.
+
+    shape (height, width), both possibly 0; products, sums and comparisons are exact.
+
+    Raises:
+        ShapeError: shapes do not fit the operation.
+        InexactError: an entry is neither int nor Fraction.
+    """
+
+    __slots__ = ("_flint",)
+    _flint: Any
+
+    def __init__(self, height: int, width: int, entries: Iterable[Exact]) -> None:
+        """Row-major entries, exactly height * width of them."""
+        listed = [_fmpq(entry) for entry in entries]
+        if len(listed) != height * width:
+            raise ShapeError(
+                f"Matrix of shape ({height}, {width}) needs {height * width} entries, "
+                f"got {len(listed)}; list them row by row"
+            )
+        object.__setattr__(self, "_flint", fmpq_mat(height, width, listed))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Matrix is immutable; build a new one instead of setting {name}")
+
+    @classmethod
+    def _wrap(cls, flint_matrix: Any) -> Matrix:
+        matrix = object.__new__(cls)
+        object.__setattr__(matrix, "_flint", flint_matrix)
+        return matrix
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[Exact]]) -> Matrix:
+        """Matrix with the given rows, all of one length; no rows give shape (0, 0)."""
+        width = len(rows[0]) if rows else 0
+        for index, row in enumerate(rows):
+            if len(row) != width:
+                raise ShapeError(
+                    f"row {index} must have {width} entries like row 0, got {len(row)}; "
+                    "pad it or drop it"
+                )
+        return cls(len(rows), width, [entry for row in rows for entry in row])
+
+    @classmethod
+    def identity(cls, size: int) -> Matrix:
+        """The identity of shape (size, size)."""
+        return cls(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+    @classmethod
+    def zero(cls, height: int, width: int) -> Matrix:
+        """The zero matrix of shape (height, width)."""
+        return cls._wrap(fmpq_mat(height, width))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(height, width)."""
+        return int(self._flint.nrows()), int(self._flint.ncols())
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return int(self._flint.nrows())
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self._flint.ncols())
+
+    @property
+    def transposed(self) -> Matrix:
+        """Rows and columns exchanged."""
+        return Matrix._wrap(self._flint.transpose())
+
+    def rows(self) -> tuple[tuple[Fraction, ...], ...]:
+        """All entries as Fractions, row by row."""
+        return tuple(tuple(_fraction(entry) for entry in row) for row in self._flint.tolist())
+
+    def __getitem__(self, place: tuple[int, int]) -> Fraction:
+        """Entry at (row, column), both counted from 0."""
+        row, column = place
+        if not (0 <= row < self.height and 0 <= column < self.width):
+            raise ShapeError(
+                f"entry ({row}, {column}) lies outside a matrix of shape {self.shape}; "
+                "rows and columns count from 0"
+            )
+        return _fraction(self._flint[row, column])
+
+    def __matmul__(self, other: Matrix) -> Matrix:
+        """Exact product."""
+        if self.width != other.height:
+            raise ShapeError(
+                f"product needs inner sizes that agree, got shapes {self.shape} and {other.shape}"
+            )
+        return Matrix._wrap(self._flint * other._flint)
+
+    def __add__(self, other: Matrix) -> Matrix:
+        """Exact sum."""
+        self._require_same_shape(other, "sum")
+        return Matrix._wrap(self._flint + other._flint)
+
+    def __sub__(self, other: Matrix) -> Matrix:
+        """Exact difference."""
+        self._require_same_shape(other, "difference")
+        return Matrix._wrap(self._flint - other._flint)
+
+    def __neg__(self) -> Matrix:
+        """Entries negated."""
+        return Matrix._wrap(-self._flint)
+
+    def scaled(self, factor: Exact) -> Matrix:
+        """Every entry times `factor`."""
+        return Matrix._wrap(self._flint * _fmpq(factor))
+
+    def _require_same_shape(self, other: Matrix, operation: str) -> None:
+        if self.shape != other.shape:
+            raise ShapeError(
+                f"{operation} needs equal shapes, got {self.shape} and {other.shape}"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal shape and equal entries."""
+        if not isinstance(other, Matrix):
+            return NotImplemented
+        return self.shape == other.shape and bool(self._flint == other._flint)
+
+    def __hash__(self) -> int:
+        """Agrees with equality."""
+        return hash((self.shape, tuple((int(e.p), int(e.q)) for e in self._flint.entries())))
+
+    def __repr__(self) -> str:
+        """Rows with fractions written p/q."""
+        rows = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in self._flint.tolist())
+        return f"Matrix([{rows}])"
+
+    def rank(self) -> int:
+        """Rank, by exact elimination."""
+        return int(self._flint.rank())
+
+    def inverse(self) -> Matrix:
+        """The two-sided inverse of a square matrix of full rank."""
+        if self.height != self.width:
+            raise ShapeError(f"only a square matrix has an inverse, got shape {self.shape}")
+        try:
+            return Matrix._wrap(self._flint.inv())
+        except ZeroDivisionError:
+            raise ShapeError(
+                f"the matrix of shape {self.shape} is singular (rank {self.rank()}); "
+                "only a matrix of full rank has an inverse"
+            ) from None
+
+    def mapped(self, function: Callable[[Fraction], Exact]) -> Matrix:
+        """`function` applied to each entry."""
+        entries = [_fmpq(function(_fraction(entry))) for entry in self._flint.entries()]
+        return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
+
+    def map_rows(self, function: Callable[[tuple[Fraction, ...]], Sequence[Exact]]) -> Matrix:
+        """`function` applied to each row; it returns a row of the same length."""
+        return Matrix.from_rows([function(row) for row in self.rows()])
+
+    def select_rows(self, indices: Sequence[int]) -> Matrix:
+        """Row k of the result is row `indices[k]`, or zero where the index is negative."""
+        table: list[list[Any]] = self._flint.tolist()
+        blank = [fmpq(0)] * self.width
+        chosen = [entry for i in indices for entry in (table[i] if i >= 0 else blank)]
+        return Matrix._wrap(fmpq_mat(len(indices), self.width, chosen))
+
+    def select_columns(self, indices: Sequence[int]) -> Matrix:
+        """Column k of the result is column `indices[k]`, or zero where the index is negative."""
+        none = fmpq(0)
+        chosen = [
+            row[i] if i >= 0 else none for row in self._flint.tolist() for i in indices
+        ]
+        return Matrix._wrap(fmpq_mat(self.height, len(indices), chosen))
+
+    def sum_rows_by(self, groups: Sequence[int], height: int) -> Matrix:
+        """Row g of the result is the sum of the rows k with `groups[k]` = g."""
+        width = self.width
+        sums = [[fmpq(0)] * width for _ in range(height)]
+        for row, group in zip(self._flint.tolist(), groups, strict=True):
+            total = sums[group]
+            sums[group] = [a + b for a, b in zip(total, row, strict=True)]
+        return Matrix._wrap(fmpq_mat(height, width, [entry for row in sums for entry in row]))
+
+    @classmethod
+    def stack(cls, blocks: Sequence[Matrix]) -> Matrix:
+        """Blocks of one width, the first on top; at least one block."""
+        width = blocks[0].width
+        entries: list[Any] = []
+        for index, block in enumerate(blocks):
+            if block.width != width:
+                raise ShapeError(
+                    f"stacked block {index} must have width {width} like block 0, "
+                    f"got {block.width}"
+                )
+            entries += block._flint.entries()
+        return cls._wrap(fmpq_mat(sum(block.height for block in blocks), width, entries))
+
+    @classmethod
+    def beside(cls, blocks: Sequence[Matrix]) -> Matrix:
+        """Blocks of one height, the first on the left; at least one block."""
+        return cls.stack([block.transposed for block in blocks]).transposed
