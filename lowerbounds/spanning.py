@@ -16,122 +16,39 @@ Source: Fixed Universal Transformers, Section 4 and Theorem 4.1; the proof is ou
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
-from random import Random
 from typing import Any
 
-from constructions.universal.instances import random_matrix
+from constructions.universal.instances import random_matrix, seeded
 from constructions.universal.sums import PAPER
+from lowerbounds.shared_attention import (
+    Case,
+    Factors,
+    SharedAttention,
+    fixed_factors,
+    free_factors,
+    leaves_only,
+)
+from lowerbounds.spanning_theory import (
+    spanning_goals,
+    spanning_theory,
+    spanning_worlds,
+    unit_goals,
+    unit_theory,
+    unit_worlds,
+)
 from verify.claims import Check, Profile, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
-from verify.errors import SizeError
 from verify.facts import COUNTING, INDUCTION, MATRIX_LAWS, RANK_OF_PRODUCT
 from verify.methods.exhaustive import Exhaustive, Range
 from verify.methods.smt import Smt
 from verify.methods.witness import Witness
 from verify.rational import Matrix
-from verify.smtlib import Axiom, Goal, Theory, World, induction
+from verify.smtlib import Goal
 from verify.verdicts import Json, Status
 
-# --- instances: a shared-attention model that attains the fixed-readout bound ------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedAttention:
-    """A shared-attention model with d_in = 1 for H^L targets.
-
-    paths R_p: (m, m) each; embeddings E_q: (1, m); readouts U_q: (m, 1); tensors T: (targets, paths)
-    """
-
-    heads: int
-    layers: int
-    products: tuple[Matrix, ...]
-    embeddings: tuple[Matrix, ...]
-    readouts: tuple[Matrix, ...]
-    tensors: Matrix
-
-    @property
-    def width(self) -> int:
-        """m."""
-        return self.products[0].height
-
-    def responses(self) -> Matrix:
-        """[E_q R_p U_q]_{q,p}."""
-        return Matrix.from_rows(
-            [
-                [(e @ r @ u)[0, 0] for r in self.products]
-                for e, u in zip(self.embeddings, self.readouts, strict=True)
-            ]
-        )
-
-
-def weight_tensor(weights: tuple[tuple[Fraction, ...], ...]) -> list[Fraction]:
-    """prod_l w^{l,p_l} for every path p, in lexical order."""
-    products = [Fraction(1)]
-    for layer in weights:
-        products = [value * weight for value in products for weight in layer]
-    return products
-
-
-def leaves_only(heads: int, layers: int, seed: int) -> SharedAttention:
-    """The tree's leaves alone, m = H^L: R_p = e_p e_p^T, U = all ones, E_q holds the tensor of q.
-
-    Seed 0 takes the unit weights w^l = e_{q_l}; other seeds random ones.
-
-    Raises:
-        SizeError: a size below 1.
-    """
-    if heads < 1 or layers < 1:
-        raise SizeError(f"H and L must be at least 1, got H = {heads}, L = {layers}")
-    source, paths = Random(seed), heads**layers
-    unit = Matrix.identity(paths)
-    rows: list[list[Fraction]] = []
-    for q in itertools.product(range(heads), repeat=layers):
-        weights = tuple(
-            tuple(
-                Fraction(int(h == q[layer])) if seed == 0 else Fraction(source.randint(-3, 3), 2)
-                for h in range(heads)
-            )
-            for layer in range(layers)
-        )
-        rows.append(weight_tensor(weights))
-    column = Matrix(paths, 1, [1] * paths)
-    return SharedAttention(
-        heads=heads,
-        layers=layers,
-        products=tuple(
-            unit.select_columns([p if j == p else -1 for j in range(paths)]) for p in range(paths)
-        ),
-        embeddings=tuple(Matrix(1, paths, row) for row in rows),
-        readouts=(column,) * paths,
-        tensors=Matrix.from_rows(rows),
-    )
-
-
-def fixed_factors(model: SharedAttention) -> tuple[Matrix, Matrix]:
-    """[E_q]_q of shape (targets, m) and [R_p U]_p of shape (m, paths)."""
-    left = Matrix.stack(list(model.embeddings))
-    right = Matrix.beside([r @ model.readouts[0] for r in model.products])
-    return left, right
-
-
-def free_factors(model: SharedAttention) -> tuple[Matrix, Matrix]:
-    """[E_q (x) U_q]_q of shape (targets, m^2) and [vec R_p]_p of shape (m^2, paths)."""
-    m = model.width
-    left = Matrix.from_rows(
-        [
-            [e[0, i] * u[j, 0] for i in range(m) for j in range(m)]
-            for e, u in zip(model.embeddings, model.readouts, strict=True)
-        ]
-    )
-    columns = [Matrix(m * m, 1, [x for row in r.rows() for x in row]) for r in model.products]
-    return left, Matrix.beside(columns)
-
-
-Factors = Callable[[SharedAttention], tuple[Matrix, Matrix]]
-Case = tuple[int, int, int]
+# --- instances -------------------------------------------------------------------------------
 
 
 def factors_fail(
@@ -164,9 +81,7 @@ def factors_fail(
 def _range(heads: int, layers: int, seeds: int) -> Range:
     return Range(
         bound=f"H <= {heads}, L <= {layers}, unit weights and {seeds - 1} random ones",
-        over=lambda: itertools.product(
-            range(1, heads + 1), range(1, layers + 1), range(seeds)
-        ),
+        over=lambda: itertools.product(range(1, heads + 1), range(1, layers + 1), range(seeds)),
     )
 
 
@@ -189,221 +104,6 @@ def factors_exhibit(factors: Factors) -> Callable[[Case], Json]:
         return {"left": texts(left), "right": texts(right), "product": texts(model.tensors)}
 
     return exhibit
-
-
-# --- theory ----------------------------------------------------------------------------------
-
-_SPANNING = """
-(declare-sort Path 0) (declare-sort Target 0) (declare-sort Vector 0) (declare-sort Mat 0)
-(declare-const H Int) (declare-const L Int) (declare-const m Int)
-(declare-fun count (Int) Int)
-(declare-fun T (Target Path) Real)
-(declare-fun response (Target Path) Real)
-(declare-fun pathVector (Path Target) Vector)
-(declare-fun combine (Target) Vector) (declare-const zero Vector)
-(declare-const tensors Mat) (declare-const responses Mat)
-(declare-const left Mat) (declare-const right Mat)
-(declare-fun entry (Mat Target Path) Real)
-(declare-fun inner (Mat) Int) (declare-fun rank (Mat) Int)
-(declare-fun mul (Mat Mat) Mat)
-"""
-
-
-def _axioms(inner: str, words: str) -> tuple[Axiom, ...]:
-    return (
-        Axiom("sizes", "(and (>= H 1) (>= L 1) (>= m 1))", "all sizes are at least 1"),
-        Axiom(
-            "condition",
-            """(forall ((q Target)) (=> (= (combine q) zero)
-              (forall ((p Path)) (= (- (response q p) (T q p)) 0.0))))""",
-            "the condition: path vectors A_p X are independent at each target, so a combination "
-            "of them that vanishes has coefficients 0",
-        ),
-        Axiom(
-            "simulates",
-            "(forall ((q Target)) (= (combine q) zero))",
-            "model and target have equal output: sum_p A_p X (E_q R_p U_q - T[q,p]) = 0",
-        ),
-        Axiom(
-            "entries",
-            """(and (forall ((q Target) (p Path)) (! (= (entry tensors q p) (T q p))
-                :pattern ((entry tensors q p))))
-              (forall ((q Target) (p Path)) (! (= (entry responses q p) (response q p))
-                :pattern ((entry responses q p)))))""",
-            "the two matrices over targets and paths",
-        ),
-        Axiom(
-            "extensional",
-            """(forall ((a Mat) (b Mat)) (=> (forall ((q Target) (p Path))
-              (= (entry a q p) (entry b q p))) (= a b)))""",
-            "matrices with equal entries are equal",
-        ),
-        Axiom("factors", "(= responses (mul left right))", words),
-        Axiom("inner dimension", f"(= (inner left) {inner})", "the width of the left factor"),
-        Axiom(
-            "rank",
-            "(forall ((a Mat) (b Mat)) (! (<= (rank (mul a b)) (inner a)) :pattern ((mul a b))))",
-            "the rank of a product is at most the inner dimension",
-        ),
-        Axiom(
-            "spanning",
-            "(= (rank tensors) (count L))",
-            "the condition: the targets' weight tensors span, so T has rank H^L",
-        ),
-    )
-
-
-def spanning_theory(inner: str, words: str, worlds: Callable[[], Iterator[World]]) -> Theory:
-    """Targets, paths, the two matrices over them and the factorisation; count(L) is H^L."""
-    return Theory(
-        name="spanning", declarations=_SPANNING, axioms=_axioms(inner, words), worlds=worlds
-    )
-
-
-def spanning_goals(theory: Theory, inner: str) -> tuple[Goal, ...]:
-    """Coefficients agree, so the matrices do, so the rank is at most the inner dimension."""
-    agree = "(forall ((q Target) (p Path)) (= (response q p) (T q p)))"
-    return (
-        Goal(name="independent path vectors: coefficients agree", theory=theory, conclusion=agree),
-        Goal(
-            name="the tensors are the responses",
-            theory=theory,
-            assumptions=(agree,),
-            conclusion="(= tensors responses)",
-        ),
-        Goal(
-            name="the embedding dimension is bounded below",
-            theory=theory,
-            role="conclusion",
-            assumptions=("(= tensors responses)",),
-            conclusion=f"(>= {inner} (count L))",
-        ),
-    )
-
-
-_UNIT = """
-(declare-sort Path 0)
-(declare-const nil Path) (declare-fun cons (Int Path) Path) (declare-fun len (Path) Int)
-(declare-fun weight (Path Path) Real)
-(declare-const q0 Path) (declare-const h0 Int)
-"""
-
-
-def unit_theory(worlds: Callable[[], Iterator[World]]) -> Theory:
-    """The weight tensor of the target with unit weights e_{q_l}, along a path."""
-    return Theory(
-        name="unit weights",
-        declarations=_UNIT,
-        axioms=(
-            Axiom(
-                "paths",
-                """(and (= (len nil) 0)
-                  (forall ((i Int) (q Path)) (! (and (= (len (cons i q)) (+ (len q) 1))
-                    (>= (len q) 0)) :pattern ((cons i q))))
-                  (forall ((q Path)) (or (= q nil)
-                    (exists ((i Int) (r Path)) (= q (cons i r)))))
-                  (forall ((i Int) (q Path) (j Int) (r Path)) (! (= (= (cons i q) (cons j r))
-                    (and (= i j) (= q r))) :pattern ((cons i q) (cons j r)))))""",
-                "paths are finite words over the heads",
-            ),
-            Axiom(
-                "empty product",
-                "(= (weight nil nil) 1.0)",
-                "no layer: the product is 1",
-            ),
-            Axiom(
-                "next layer",
-                """(forall ((i Int) (q Path) (j Int) (p Path)) (!
-                  (= (weight (cons i q) (cons j p)) (ite (= i j) (weight q p) 0.0))
-                  :pattern ((weight (cons i q) (cons j p)))))""",
-                "a layer with unit weights e_i passes head i with factor 1 and others with 0",
-            ),
-        ),
-        worlds=worlds,
-    )
-
-
-def unit_goals(theory: Theory) -> tuple[Goal, ...]:
-    """T[q, p] = [p = q] for paths of one length: unit weights make T the identity."""
-
-    def invariant(q: str) -> str:
-        return f"""(forall ((p Path)) (! (=> (= (len p) (len {q}))
-          (= (weight {q} p) (ite (= p {q}) 1.0 0.0))) :pattern ((weight {q} p))))"""
-
-    return induction(
-        name="unit weights give unit tensors",
-        theory=theory,
-        invariant=invariant,
-        base="nil",
-        step=("q0", "(cons h0 q0)"),
-    )
-
-
-def unit_worlds() -> Iterator[World]:
-    """Words of length up to 2 over two heads."""
-    heads = (1, 2)
-    paths = [p for n in range(3) for p in itertools.product(heads, repeat=n)]
-
-    def weight(q: tuple[int, ...], p: tuple[int, ...]) -> Fraction:
-        if len(p) != len(q):
-            return Fraction(0)
-        weights = tuple(tuple(Fraction(int(h == i)) for h in heads) for i in q)
-        position = 0
-        for head in p:
-            position = position * len(heads) + heads.index(head)
-        return weight_tensor(weights)[position]
-
-    yield World(
-        sorts={"Path": paths},
-        integers=heads,
-        symbols={
-            "nil": (),
-            "cons": lambda i, q: (i, *q),
-            "len": len,
-            "weight": weight,
-        },
-        free={"q0": paths[:3], "h0": heads},
-    )
-
-
-def spanning_worlds(factors: Factors) -> Callable[[], Iterator[World]]:
-    """The leaves-only model, with random and with unit weights."""
-
-    def worlds() -> Iterator[World]:
-        for heads, layers, seed in ((2, 2, 0), (2, 2, 3)):
-            model = leaves_only(heads, layers, seed)
-            tensors, responses = model.tensors, model.responses()
-            left, right = factors(model)
-            indices = range(heads**layers)
-            yield World(
-                sorts={
-                    "Target": indices,
-                    "Path": indices,
-                    "Mat": [tensors, responses, left @ right],
-                },
-                symbols={
-                    "H": heads,
-                    "L": layers,
-                    "m": model.width,
-                    "count": lambda length, heads=heads: heads**length,
-                    "T": lambda q, p, t=tensors: t[q, p],
-                    "response": lambda q, p, r=responses: r[q, p],
-                    "combine": lambda q: 0,
-                    "zero": 0,
-                    "tensors": tensors,
-                    "responses": responses,
-                    "left": left,
-                    "right": right,
-                    "entry": lambda a, q, p: a[q, p],
-                    "inner": lambda a: a.width,
-                    "rank": lambda a: a.rank(),
-                    "mul": lambda a, b, n=len(indices): (
-                        a @ b if a.width == b.height else Matrix.zero(n, n)
-                    ),
-                },
-            )
-
-    return worlds
 
 
 # --- claims ----------------------------------------------------------------------------------
@@ -452,7 +152,7 @@ def spanning_checks(
 def a_fixed_readout_needs_a_coordinate_per_path() -> tuple[Check, ...]:
     """Shared attention, d_in = 1: if the path vectors are independent at targets whose weight
     tensors span, then m >= H^L for a fixed readout, for all H and L.
-    """
+    """  # noqa: D205 - one statement, in one sentence
     return spanning_checks(
         inner="m",
         words="T = [E_q]_q [R_p U]_p, since the readout is the same for every target",
@@ -472,7 +172,7 @@ def a_fixed_readout_needs_a_coordinate_per_path() -> tuple[Check, ...]:
 def a_readout_per_target_needs_the_root_of_the_paths() -> tuple[Check, ...]:
     """Shared attention, d_in = 1: under the same condition m^2 >= H^L for a readout chosen per
     target, for all H and L.
-    """
+    """  # noqa: D205 - one statement, in one sentence
     return spanning_checks(
         inner="(* m m)",
         words="T = [E_q (x) U_q]_q [vec R_p]_p: E R U is bilinear in (E, U) and linear in R",
@@ -482,8 +182,8 @@ def a_readout_per_target_needs_the_root_of_the_paths() -> tuple[Check, ...]:
 
 
 def independent_attention(seed: int) -> dict[str, Any]:
-    """Row-stochastic rational attention for (H, L) = (2, 2), inputs X and the four vectors A_p X."""
-    source = Random(seed)
+    """Row-stochastic rational attention for H = L = 2, inputs X and the four vectors A_p X."""
+    source = seeded(seed)
 
     def stochastic() -> Matrix:
         rows = [[Fraction(source.randint(1, 5)) for _ in range(4)] for _ in range(4)]
@@ -546,5 +246,5 @@ def condition_checks(
 def path_vectors_can_be_independent() -> tuple[Check, ...]:
     """The condition on path vectors can be met: some row-stochastic attention matrices with
     H = L = 2 have four independent path vectors on four tokens.
-    """
+    """  # noqa: D205 - one statement, in one sentence
     return condition_checks()

@@ -135,7 +135,7 @@ class Claim:
 
 def claim(
     *,
-    id: str,  # noqa: A002 - the field's name in the record
+    id: str,
     source: Source,
     latex: str,
     scope: str,

@@ -1,20 +1,20 @@
-"""Every deliberate exception, each with where it arose, what was required, what came and the remedy.
+"""Every deliberate exception: where it arose, what was required, what came and the remedy.
 
-    CertiformerError
-    +-- UsageError            wrong usage or unreadable input: exit status 2
-    |   +-- SelectorError     no claim matches
-    |   +-- ClaimFileError    a claims file cannot be imported
-    |   +-- ClaimError        a claim is stated wrongly
-    |   +-- MachineFormatError
-    |   +-- OutputError       an output folder cannot be written
-    |   +-- RecordError       a run's folder cannot be read
-    +-- SizeError             a size out of its range
-    +-- ShapeError            matrices that do not fit
-    +-- InexactError          a float where an exact number is required
-    +-- GoalError             SMT-LIB text that cannot be read or interpreted
-    +-- CertificateError      evidence that is not what it should be
-    +-- MethodError           a method that broke its contract
-    +-- WorkerError           a worker process that died, hung or outgrew its memory
+CertiformerError
++-- UsageError            wrong usage or unreadable input: exit status 2
+|   +-- SelectorError     no claim matches
+|   +-- ClaimFileError    a claims file cannot be imported
+|   +-- ClaimError        a claim is stated wrongly
+|   +-- MachineFormatError
+|   +-- OutputError       an output folder cannot be written
+|   +-- RecordError       a run's folder cannot be read
++-- SizeError             a size out of its range
++-- ShapeError            matrices that do not fit
++-- InexactError          a float where an exact number is required
++-- GoalError             SMT-LIB text that cannot be read or interpreted
++-- CertificateError      evidence that is not what it should be
++-- MethodError           a method that broke its contract
++-- WorkerError           a worker process that died, hung or outgrew its memory
 """
 
 

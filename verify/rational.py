@@ -59,6 +59,7 @@ class Matrix:
         object.__setattr__(self, "_flint", fmpq_mat(height, width, listed))
 
     def __setattr__(self, name: str, value: object) -> None:
+        """Refused: a matrix never changes."""
         raise AttributeError(f"Matrix is immutable; build a new one instead of setting {name}")
 
     @classmethod
@@ -151,9 +152,7 @@ class Matrix:
 
     def _require_same_shape(self, other: Matrix, operation: str) -> None:
         if self.shape != other.shape:
-            raise ShapeError(
-                f"{operation} needs equal shapes, got {self.shape} and {other.shape}"
-            )
+            raise ShapeError(f"{operation} needs equal shapes, got {self.shape} and {other.shape}")
 
     def __eq__(self, other: object) -> bool:
         """Equal shape and equal entries."""
@@ -191,6 +190,25 @@ class Matrix:
         entries = [_fmpq(function(_fraction(entry))) for entry in self._flint.entries()]
         return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
 
+    def mapped_parts(self, function: Callable[[int, int], int]) -> Matrix:
+        """`function` applied to each entry's numerator and denominator, in lowest terms."""
+        entries = [fmpq(function(int(e.p), int(e.q))) for e in self._flint.entries()]
+        return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
+
+    def hadamard(self, other: Matrix) -> Matrix:
+        """Entry by entry product."""
+        self._require_same_shape(other, "entry by entry product")
+        pairs = zip(self._flint.entries(), other._flint.entries(), strict=True)
+        return Matrix._wrap(fmpq_mat(self.height, self.width, [a * b for a, b in pairs]))
+
+    def rows_shared(self) -> Matrix:
+        """Each row divided by its sum; a row of sum 0 stays as it is."""
+        entries: list[Any] = []
+        for row in self._flint.tolist():
+            total = sum(row, fmpq(0))
+            entries += [entry / total for entry in row] if total else row
+        return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
+
     def map_rows(self, function: Callable[[tuple[Fraction, ...]], Sequence[Exact]]) -> Matrix:
         """`function` applied to each row; it returns a row of the same length."""
         return Matrix.from_rows([function(row) for row in self.rows()])
@@ -205,9 +223,7 @@ class Matrix:
     def select_columns(self, indices: Sequence[int]) -> Matrix:
         """Column k of the result is column `indices[k]`, or zero where the index is negative."""
         none = fmpq(0)
-        chosen = [
-            row[i] if i >= 0 else none for row in self._flint.tolist() for i in indices
-        ]
+        chosen = [row[i] if i >= 0 else none for row in self._flint.tolist() for i in indices]
         return Matrix._wrap(fmpq_mat(self.height, len(indices), chosen))
 
     def sum_rows_by(self, groups: Sequence[int], height: int) -> Matrix:
@@ -227,8 +243,7 @@ class Matrix:
         for index, block in enumerate(blocks):
             if block.width != width:
                 raise ShapeError(
-                    f"stacked block {index} must have width {width} like block 0, "
-                    f"got {block.width}"
+                    f"stacked block {index} must have width {width} like block 0, got {block.width}"
                 )
             entries += block._flint.entries()
         return cls._wrap(fmpq_mat(sum(block.height for block in blocks), width, entries))

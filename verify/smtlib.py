@@ -9,6 +9,7 @@ This module starts no solver.
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +22,18 @@ from verify.errors import GoalError
 Term = Any
 """An atom (str) or a tuple of terms."""
 
+Symbol = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | object
+)
+"""A function symbol's meaning, or a constant's value."""
+
 Role = Literal["lemma", "base", "step", "conclusion"]
 
-_TOKEN = re.compile(r";[^\n]*|\(|\)|[^\s();]+")
+_WORD = re.compile(r";[^\n]*|\(|\)|[^\s();]+")
 
 
 @lru_cache(maxsize=4096)
@@ -34,18 +44,18 @@ def parse(text: str) -> tuple[Term, ...]:
         GoalError: brackets that do not match.
     """
     stack: list[list[Term]] = [[]]
-    for token in _TOKEN.findall(text):
-        if token.startswith(";"):
+    for word in _WORD.findall(text):
+        if word.startswith(";"):
             continue
-        if token == "(":
+        if word == "(":
             stack.append([])
-        elif token == ")":
+        elif word == ")":
             if len(stack) == 1:
                 raise GoalError(f"SMT-LIB text closes a bracket too many: {text[:80]!r}")
             closed = tuple(stack.pop())
             stack[-1].append(closed)
         else:
-            stack[-1].append(token)
+            stack[-1].append(word)
     if len(stack) != 1:
         raise GoalError(
             f"SMT-LIB text leaves {len(stack) - 1} brackets open: {text[:80]!r}; close them"
@@ -72,7 +82,7 @@ class World:
     """
 
     sorts: Mapping[str, Sequence[Any]]
-    symbols: Mapping[str, Any]
+    symbols: Mapping[str, Symbol]
     integers: Sequence[int] = tuple(range(-1, 5))
     free: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
 
@@ -155,12 +165,16 @@ def _chain(compare: Callable[[Any, Any], bool]) -> Callable[..., bool]:
     return lambda *values: all(compare(a, b) for a, b in itertools.pairwise(values))
 
 
+def _minus(first: Any, *rest: Any) -> Any:
+    return first - sum(rest) if rest else -first
+
+
 def _divide(first: Any, second: Any) -> Any:
     return Fraction(first) / Fraction(second)
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "not": lambda value: not value,
+    "not": operator.not_,
     "=": _chain(lambda a, b: a == b),
     "distinct": lambda *values: all(a != b for a, b in itertools.combinations(values, 2)),
     "<": _chain(lambda a, b: a < b),
@@ -168,7 +182,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     ">": _chain(lambda a, b: a > b),
     ">=": _chain(lambda a, b: a >= b),
     "+": lambda *values: sum(values),
-    "-": lambda first, *rest: first - sum(rest) if rest else -first,
+    "-": _minus,
     "/": _divide,
     "xor": lambda *values: sum(map(bool, values)) % 2 == 1,
     "to_real": Fraction,
@@ -240,30 +254,16 @@ class Interpretation:
         parts = [self._compile(part, bound) for part in term[1:]]
         if head in self._macros:
             return self._macro(head, parts, bound)
-        function = _OPERATIONS.get(head) or self._symbol(head)
-        if len(parts) == 1:
-            (only,) = parts
-            return lambda env: function(only(env))
-        if len(parts) == 2:  # noqa: PLR2004 - the common case, spelled out for speed
-            first, second = parts
-            return lambda env: function(first(env), second(env))
-        return lambda env: function(*(part(env) for part in parts))
+        return _applied(_OPERATIONS.get(head) or self._symbol(head), parts)
 
     def _atom(self, atom: str, bound: frozenset[str]) -> Evaluator:
         if atom in bound:
             return lambda env: env[atom]
-        if atom in ("true", "false"):
-            truth = atom == "true"
-            return lambda env: truth
-        if atom.isdigit():
-            whole = int(atom)
-            return lambda env: whole
-        if re.fullmatch(r"\d+\.\d+", atom):
-            exact = Fraction(atom)
-            return lambda env: exact
         if atom in self._macros:
             return self._macro(atom, [], bound)
-        constant = self._symbol(atom)
+        constant = _literal(atom)
+        if constant is None:
+            constant = self._symbol(atom)
         return lambda env: constant
 
     def _symbol(self, name: str) -> Any:
@@ -309,9 +309,7 @@ class Interpretation:
         names = [name for name, _ in term[1]]
         values = [self._compile(value, bound) for _, value in term[1]]
         body = self._compile(term[2], bound | set(names))
-        return lambda env: body(
-            {**env, **{n: v(env) for n, v in zip(names, values, strict=True)}}
-        )
+        return lambda env: body({**env, **{n: v(env) for n, v in zip(names, values, strict=True)}})
 
     def _compile_annotation(self, term: Term, bound: frozenset[str]) -> Evaluator:
         return self._compile(term[1], bound)
@@ -348,6 +346,26 @@ class Interpretation:
                 "add them to `sorts`"
             )
         return self._world.sorts[sort]
+
+
+def _applied(function: Callable[..., Any], parts: Sequence[Evaluator]) -> Evaluator:
+    """The function of the parts' values; one and two parts are spelled out for speed."""
+    match parts:
+        case [only]:
+            return lambda env: function(only(env))
+        case [first, second]:
+            return lambda env: function(first(env), second(env))
+        case _:
+            return lambda env: function(*(part(env) for part in parts))
+
+
+def _literal(atom: str) -> bool | int | Fraction | None:
+    """The value of a literal, or None for a symbol."""
+    if atom in ("true", "false"):
+        return atom == "true"
+    if atom.isdigit():
+        return int(atom)
+    return Fraction(atom) if re.fullmatch(r"\d+\.\d+", atom) else None
 
 
 def _loop(
@@ -426,8 +444,7 @@ def ground(goals: Sequence[Goal]) -> Grounding:
             meaning = Interpretation(theory, world)
             for axiom in theory.axioms:
                 if not all(
-                    meaning.value(axiom.formula, env)
-                    for env in meaning.valuations([axiom.formula])
+                    meaning.value(axiom.formula, env) for env in meaning.valuations([axiom.formula])
                 ):
                     failures[f"{theory.name}: axiom {axiom.name}"] = None
             for goal in own:

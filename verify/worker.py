@@ -74,7 +74,7 @@ def perform(request: Mapping[str, Json]) -> Verdict:
         return method.settle(Setting(**request["setting"]))
     except MemoryError as error:
         return unknown(f"ran out of memory: {error}", traceback=traceback.format_exc())
-    except BaseException as error:  # noqa: BLE001 - a claim may raise anything, even SystemExit
+    except BaseException as error:  # a claim may raise anything, even SystemExit
         return broken(f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
 
 

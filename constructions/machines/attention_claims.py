@@ -5,9 +5,10 @@ Source: Sliding-Window Transformers Without Positional Encodings, Section 5 and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from constructions.machines.attention_theory import (
     VALUE_RULE,
-    attention_worlds,
     logit_goals,
     mix_goals,
     softmax_goals,
@@ -20,13 +21,14 @@ from constructions.machines.contexts import (
     histogram_exhibit,
     histogram_fails,
 )
+from constructions.machines.matrix_worlds import attention_worlds
 from constructions.machines.readings import graded
 from constructions.machines.words import PAPER
 from verify.claims import Check, Source, claim, covers, supports
 from verify.facts import INDUCTION, MONOTONE_EXPONENTIAL
 from verify.methods.exhaustive import Exhaustive
 from verify.methods.smt import Smt
-from verify.smtlib import Goal
+from verify.smtlib import Goal, World
 from verify.verdicts import Status
 
 
@@ -34,7 +36,7 @@ def histogram_checks(value_rule: str = VALUE_RULE, make: Exact = exact) -> tuple
     """The for-all proof, and the matrices on every short context."""
 
     def goals() -> tuple[Goal, ...]:
-        def worlds() -> object:
+        def worlds() -> Iterator[World]:
             return attention_worlds(make)
 
         return (

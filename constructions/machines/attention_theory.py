@@ -16,13 +16,9 @@ Source: Sliding-Window Transformers Without Positional Encodings, Section 5 and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from constructions.machines.contexts import Exact, exact, hist_machine_number, next_of
-from constructions.machines.matrices import Vocabulary, labels_met
-from constructions.machines.readings import Context, word_symbols
-from constructions.machines.window import SlidingWindowRun, window_transformer
 from constructions.machines.words import WORDS
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 
@@ -44,6 +40,60 @@ ATTENTION = """
 """
 
 Worlds = Callable[[], Iterable[World]]
+
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealLemma:
+    """An implication between real numbers, proved once and then used at terms."""
+
+    name: str
+    premises: tuple[str, ...]
+    conclusion: str
+    variables: str
+
+    def at(self, **terms: str) -> str:
+        """The implication for the given terms."""
+        premises = " ".join(part.format(**terms) for part in self.premises)
+        return f"(=> (and {premises}) {self.conclusion.format(**terms)})"
+
+    @property
+    def goal(self) -> Goal:
+        """The implication for all real numbers."""
+        names = self.variables.split()
+        bound = " ".join(f"({name} Real)" for name in names)
+        return Goal(
+            name=self.name,
+            theory=_NUMBERS,
+            conclusion=f"(forall ({bound}) {self.at(**{name: name for name in names})})",
+        )
+
+
+def _number_worlds() -> Iterator[World]:
+    yield World(
+        sorts={"Real": (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(3))}, symbols={}
+    )
+
+
+_NUMBERS = Theory(name="real numbers", declarations="", axioms=(), worlds=_number_worlds)
+CANCEL = RealLemma(
+    name="a weight of m equal ones",
+    variables="w s r",
+    premises=("(> {s} 0.0)", "(> {r} 0.0)", "(= (* {w} (* {s} {r})) {r})"),
+    conclusion="(= (* {w} {s}) 1.0)",
+)
+HELD = RealLemma(
+    name="m times a mass",
+    variables="w s c a",
+    premises=("(= (* {w} {s}) 1.0)", "(= {a} (* {c} {w}))"),
+    conclusion="(= (* {a} {s}) {c})",
+)
+RATIO = RealLemma(
+    name="a ratio of masses",
+    variables="w s c a b o",
+    premises=("(= (* {w} {s}) 1.0)", "(= {o} 1.0)", "(= {a} (* {c} {w}))", "(= {b} (* {o} {w}))"),
+    conclusion="(= (/ {a} {b}) {c})",
+)
 
 _SIZES = Axiom("sizes", "(and (<= 1 n) (<= (+ n n) width))", "N symbols, D at least 2N coordinates")
 _PLACES = Axiom(
@@ -67,12 +117,14 @@ def _theory(name: str, axioms: Sequence[Axiom], worlds: Worlds) -> Theory:
     )
 
 
-def _partial_sum(name: str, start: str, step: str, bound: str, pattern: str, gloss: str) -> Axiom:
-    return Axiom(
-        name,
-        f"""(forall ({bound}) (and (= {start} 0.0) (forall ((j Int)) (! (=> (within j) {step})
-          :pattern ({pattern})))))""",
-        gloss,
+def _partial_sum(start: str, step: str, bound: str, pattern: str, gloss: str) -> tuple[Axiom, ...]:
+    return (
+        Axiom(f"{gloss}, begun", f"(forall ({bound}) (= {start} 0.0))", "an empty sum"),
+        Axiom(
+            gloss,
+            f"(forall ({bound} (j Int)) (! (=> (within j) {step}) :pattern ({pattern})))",
+            f"{gloss}, coordinate by coordinate",
+        ),
     )
 
 
@@ -86,22 +138,20 @@ def logit_goals(worlds: Worlds) -> tuple[Goal, ...]:
         "logits",
         (
             _SIZES,
-            Axiom("zero", "(forall ((i Int) (j Int)) (= (Qm i j) 0.0))", "Q = K = 0"),
-            _partial_sum(
-                "rows of Q",
+            Axiom("zero", "(forall ((i Int) (j Int)) (! (= (Qm i j) 0.0) :pattern ((Qm i j))))", "Q = K = 0"),
+            *_partial_sum(
                 "(qsum i v 0)",
                 "(= (qsum i v (+ j 1)) (+ (qsum i v j) (* (Qm i j) (entry v j))))",
                 "(i Int) (v Tok)",
                 "(qsum i v (+ j 1))",
-                "a row of Q (or of K) times emb(v), coordinate by coordinate",
+                "a row of Q (or of K) times emb(v)",
             ),
-            _partial_sum(
-                "inner product",
+            *_partial_sum(
                 "(lsum a b 0)",
                 "(= (lsum a b (+ j 1)) (+ (lsum a b j) (* (qsum j a width) (qsum j b width))))",
                 "(a Tok) (b Tok)",
                 "(lsum a b (+ j 1))",
-                "the inner product of Q emb(a) and K emb(b), coordinate by coordinate",
+                "the inner product of Q emb(a) and K emb(b)",
             ),
         ),
         worlds,
@@ -137,7 +187,14 @@ _SIZE = (
         "m counts the tokens",
     ),
 )
-UNIFORM = "(forall ((v Tok)) (! (= (weight x u v) (/ 1.0 (size x))) :pattern ((weight x u v))))"
+_SOFTMAX = (
+    "(> (size x) 0.0)",
+    "(> (e 0.0) 0.0)",
+    "(= (* (weight x u u) (* (size x) (e 0.0))) (e 0.0))",
+)
+EQUAL = "(forall ((v Tok)) (! (= (weight x u v) (weight x u u)) :pattern ((weight x u v))))"
+SHARE = "(= (* (weight x u u) (size x)) 1.0)"
+"""Uniform attention: all weights are the one of u, and m times it is 1."""
 
 
 def softmax_goals(worlds: Worlds) -> tuple[Goal, ...]:
@@ -158,8 +215,8 @@ def softmax_goals(worlds: Worlds) -> tuple[Goal, ...]:
             Axiom(
                 "weight",
                 """(forall ((c Ctx) (a Tok) (b Tok)) (! (=> (distinct c cnil)
-                  (= (weight c a b) (/ (e (logit a b)) (mass c a)))) :pattern ((weight c a b))))""",
-                "softmax",
+                  (= (* (weight c a b) (mass c a)) (e (logit a b)))) :pattern ((weight c a b))))""",
+                "softmax: a weight times the denominator is exp(logit)",
             ),
         ),
         worlds,
@@ -181,16 +238,25 @@ def softmax_goals(worlds: Worlds) -> tuple[Goal, ...]:
             step=("c0", "(ccons t0 c0)"),
         ),
         Goal(
-            name="attention is uniform",
+            name="all weights are equal",
             theory=theory,
-            role="conclusion",
-            assumptions=(
-                "(= x (ccons t0 c0))",
-                sign.format(x="c0"),
-                _MASS.format(x="x"),
-            ),
-            conclusion=UNIFORM,
+            assumptions=("(distinct x cnil)",),
+            conclusion=EQUAL,
         ),
+        Goal(
+            name="the weights of a context",
+            theory=theory,
+            assumptions=("(= x (ccons t0 c0))", sign.format(x="c0"), _MASS.format(x="x")),
+            conclusion=f"(and {' '.join(_SOFTMAX)})",
+        ),
+        Goal(
+            name="m times the weight is 1",
+            theory=_theory("arithmetic", (), worlds),
+            role="conclusion",
+            assumptions=(*_SOFTMAX, CANCEL.at(w="(weight x u u)", s="(size x)", r="(e 0.0)")),
+            conclusion=SHARE,
+        ),
+        CANCEL.goal,
     )
 
 
@@ -217,13 +283,12 @@ def value_goals(worlds: Worlds, value_rule: str = VALUE_RULE) -> tuple[Goal, ...
                 f"(forall ((i Int) (j Int)) (! (= (Vm i j) {value_rule}) :pattern ((Vm i j))))",
                 "V has a 1 from each displayed coordinate to its histogram coordinate",
             ),
-            _partial_sum(
-                "rows of V",
+            *_partial_sum(
                 "(vsum i v 0)",
                 "(= (vsum i v (+ j 1)) (+ (vsum i v j) (* (Vm i j) (entry v j))))",
                 "(i Int) (v Tok)",
                 "(vsum i v (+ j 1))",
-                "a row of V times emb(v), coordinate by coordinate",
+                "a row of V times emb(v)",
             ),
         ),
         worlds,
@@ -252,15 +317,31 @@ def value_goals(worlds: Worlds, value_rule: str = VALUE_RULE) -> tuple[Goal, ...
     )
 
 
-_COUNTED = "(forall ((b Disp)) (! (= (mix x {c} u (+ n (place b))) (/ (cnt {c} b) (size x))) " \
-    ":pattern ((mix x {c} u (+ n (place b))))))"
-_NOTHING = "(forall ((i Int)) (! (=> (not (block i)) (= (mix x {c} u i) 0.0)) " \
-    ":pattern ((mix x {c} u i))))"
+_COUNTED = """(forall ((b Disp)) (! (= (mix x {c} u (+ n (place b))) (* (cnt {c} b) (weight x u u)))
+  :pattern ((mix x {c} u (+ n (place b))))))"""
 _PART = "(> (size x) 0.0)"
+
+
+def _mixed(part: str, displayed: str) -> str:
+    return f"(= (mix x {part} u (+ n (place {displayed}))) (* (cnt {part} {displayed}) (weight x u u)))"
+
+
+def _held(displayed: str) -> str:
+    """m times the mass of a displayed symbol is its count."""
+    return f"(= (* (mid x (+ n (place {displayed}))) (size x)) (cnt x {displayed}))"
+
+
+def _mid(displayed: str) -> str:
+    return f"(mid x (+ n (place {displayed})))"
+
+
+def _mass_of(displayed: str) -> str:
+    return f"(= (mid x (+ n (place {displayed}))) (* (cnt x {displayed}) (weight x u u)))"
 
 
 def mix_goals(worlds: Worlds) -> tuple[Goal, ...]:
     """The attention output is count over m, and counts are its ratios to the marker's mass."""
+    numbers = _theory("arithmetic of shares", (), worlds)
     theory = _theory(
         "mixture",
         (
@@ -297,7 +378,6 @@ def mix_goals(worlds: Worlds) -> tuple[Goal, ...]:
         ),
         worlds,
     )
-    histogram = "(forall ((b Disp)) (= (mid x (+ n (place b))) (/ (cnt x b) (size x))))"
     return (
         *induction(
             name="attention sums to count over m",
@@ -305,8 +385,7 @@ def mix_goals(worlds: Worlds) -> tuple[Goal, ...]:
             invariant=lambda c: _COUNTED.format(c=c),
             base="cnil",
             step=("c0", "(ccons t0 c0)"),
-            base_assumptions=(_PART,),
-            step_assumptions=(_PART, UNIFORM, SHOWS),
+            step_assumptions=(EQUAL, SHOWS),
         ),
         *induction(
             name="attention is zero outside the histogram block",
@@ -317,110 +396,52 @@ def mix_goals(worlds: Worlds) -> tuple[Goal, ...]:
             step_assumptions=(ELSEWHERE,),
         ),
         Goal(
-            name="h^(1/2) holds the normalised histogram",
+            name="h^(1/2) holds what was mixed",
             theory=theory,
+            assumptions=("(distinct x cnil)", "(= u (last x))", _mixed("x", "d")),
+            conclusion=_mass_of("d"),
+        ),
+        Goal(
+            name="h^(1/2) holds the normalised histogram",
+            theory=numbers,
             role="conclusion",
-            assumptions=("(distinct x cnil)", "(= u (last x))", _COUNTED.format(c="x")),
-            conclusion=histogram,
+            assumptions=(
+                "(distinct x cnil)",
+                "(= u (last x))",
+                SHARE,
+                _mass_of("d"),
+                HELD.at(w="(weight x u u)", s="(size x)", c="(cnt x d)", a=_mid("d")),
+            ),
+            conclusion=_held("d"),
         ),
         Goal(
             name="with one marker counts are ratios to its mass",
-            theory=theory,
+            theory=numbers,
             role="conclusion",
-            assumptions=("(= (cnt x mark) 1.0)", _PART, "(distinct x cnil)", histogram),
-            conclusion="(= (/ (mid x (+ n (place d))) (mid x (+ n (place mark)))) (cnt x d))",
+            assumptions=(
+                "(distinct x cnil)",
+                "(= u (last x))",
+                "(= (cnt x mark) 1.0)",
+                SHARE,
+                _mass_of("d"),
+                _mass_of("mark"),
+                RATIO.at(
+                    w="(weight x u u)",
+                    s="(size x)",
+                    c="(cnt x d)",
+                    a=_mid("d"),
+                    b=_mid("mark"),
+                    o="(cnt x mark)",
+                ),
+            ),
+            conclusion=f"(= (/ {_mid('d')} {_mid('mark')}) (cnt x d))",
         ),
+        HELD.goal,
+        RATIO.goal,
         Goal(
             name="without a marker its mass is 0",
             theory=theory,
-            assumptions=("(= (cnt x mark) 0.0)", _PART, "(distinct x cnil)", histogram),
+            assumptions=("(= (cnt x mark) 0.0)", _PART, _held("mark")),
             conclusion="(= (mid x (+ n (place mark))) 0.0)",
         ),
-    )
-
-
-# --- the theory's meaning in the code --------------------------------------------------------
-
-
-def _sums(rows: Any, vector: Any) -> list[list[Fraction]]:
-    """Partial sums of every row of a matrix with a vector."""
-    table: list[list[Fraction]] = []
-    for row in rows:
-        sums = [Fraction(0)]
-        for left, right in zip(row, vector, strict=True):
-            sums.append(sums[-1] + left * right)
-        table.append(sums)
-    return table
-
-
-def attention_worlds(make: Exact = exact) -> Iterator[World]:
-    """A family machine's matrices on the contexts of a run."""
-    transformer = window_transformer(hist_machine_number(3))
-    vocabulary = Vocabulary(
-        displayed=transformer.displayed, labels=labels_met(transformer, "ab", 3)
-    )
-    model = make(transformer, vocabulary)
-    run = SlidingWindowRun(transformer, "ab")
-    contexts: list[Context] = []
-    for _ in range(3):
-        contexts += [tuple(run.context), tuple(run.context)[:2]]
-        run.step()
-    contexts = list(dict.fromkeys(contexts))
-    tokens = tuple(dict.fromkeys(token for context in contexts for token in context))
-    embedded = {token: vocabulary.embed(token) for token in tokens}
-    queries = {token: _sums(vocabulary.zero_matrix(), embedded[token]) for token in tokens}
-    values = {token: _sums(vocabulary.value_matrix(), embedded[token]) for token in tokens}
-    middles = {context: model.attend(context) for context in contexts}
-    width, size = vocabulary.width, len(vocabulary.displayed)
-    whole = {token: [sums[width] for sums in queries[token]] for token in tokens}
-    logits = {
-        (a, b): _sums([whole[a]], whole[b])[0] for a in tokens for b in tokens
-    }
-
-    def mixed(context: Context, part: Context, token: Any, coordinate: int) -> Fraction:
-        del token
-        shares = [values[t][coordinate][width] for t in part]
-        return sum(shares, Fraction(0)) / len(context)
-
-    def exponential(logit: Fraction) -> Fraction:
-        return {Fraction(0): Fraction(1)}[Fraction(logit)]
-
-    yield World(
-        sorts={
-            "Tok": tokens,
-            "Ctx": tuple(contexts),
-            "Disp": transformer.displayed,
-            "Real": (Fraction(0),),
-        },
-        integers=range(width),
-        symbols={
-            **word_symbols(transformer.machine.alphabet, transformer.marker),
-            "width": width,
-            "n": size,
-            "entry": lambda v, j: embedded[v][j],
-            "place": transformer.displayed.index,
-            "Qm": lambda i, j: vocabulary.zero_matrix()[i][j],
-            "Vm": lambda i, j: vocabulary.value_matrix()[i][j],
-            "qsum": lambda i, v, j: queries[v][i][j],
-            "vsum": lambda i, v, j: values[v][i][j],
-            "lsum": lambda a, b, j: logits[a, b][j],
-            "logit": lambda a, b: logits[a, b][width],
-            "e": exponential,
-            "mass": lambda c, v: sum((exponential(logits[v, t][width]) for t in c), Fraction(0)),
-            "weight": lambda c, a, b: Fraction(1, len(c)),
-            "size": lambda c: Fraction(len(c)),
-            "cnt": lambda c, b: Fraction([t.displayed for t in c].count(b)),
-            "mix": mixed,
-            "mid": lambda c, i: middles[c][i],
-            "last": lambda c: c[-1],
-            "G": lambda c: next_of(transformer, c),
-        },
-        free={
-            "k": range(width),
-            "u": tokens[-2:],
-            "d": transformer.displayed,
-            "x": tuple(contexts),
-            "c0": ((), *contexts),
-            "t0": tokens,
-        },
     )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.errors import ShapeError, SizeError
-from verify.rational import Exact, Matrix
+from verify.rational import Matrix
 
 Indices = NDArray[np.int64]
 Normaliser = Callable[[Matrix], Matrix]
@@ -40,6 +40,7 @@ class TransformerSize:
     token_width: int
 
     def __post_init__(self) -> None:
+        """Refuse sizes below 1."""
         for field in fields(self):
             value = getattr(self, field.name)
             if not isinstance(value, int) or value < 1:
@@ -100,6 +101,7 @@ class Target:
     outputs: tuple[tuple[Matrix, ...], ...]
 
     def __post_init__(self) -> None:
+        """Refuse matrices that do not fit the sizes."""
         tall = (self.size.token_width, self.size.head_width)
         for name, shape in (
             ("queries", tall),
@@ -142,7 +144,7 @@ class ColumnMap:
 
     @property
     def width(self) -> int:
-        """m."""
+        """The embedding dimension m."""
         return len(self.rows)
 
     @property
@@ -248,9 +250,7 @@ class Universal:
     def tied(self) -> bool:
         """Whether all layers share their parameters."""
         return all(
-            layer is first[0]
-            for first in (self.queries, self.keys, self.values)
-            for layer in first
+            layer is first[0] for first in (self.queries, self.keys, self.values) for layer in first
         )
 
     def most_ones(self) -> int:
@@ -340,28 +340,25 @@ def full_mask(length: int) -> tuple[tuple[bool, ...], ...]:
     return ((True,) * length,) * length
 
 
-def _weighted(
-    mask: Sequence[Sequence[bool]], weight: Callable[[Fraction], Exact], share: bool
-) -> Normaliser:
-    def normalise(logits: Matrix) -> Matrix:
-        rows: list[list[Exact]] = []
-        for row, allowed in zip(logits.rows(), mask, strict=True):
-            weights = [weight(z) if ok else 0 for z, ok in zip(row, allowed, strict=True)]
-            total = sum(weights)
-            rows.append([Fraction(w) / total for w in weights] if share and total else weights)
-        return Matrix.from_rows(rows)
-
-    return normalise
+def _indicator(mask: Sequence[Sequence[bool]]) -> Matrix:
+    return Matrix.from_rows([[int(allowed) for allowed in row] for row in mask])
 
 
 def linear_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
     """A_ij = z_ij / 4 where the mask allows, 0 elsewhere."""
-    return _weighted(mask, lambda z: z / 4, share=False)
+    share = _indicator(mask).scaled(Fraction(1, 4))
+    return lambda logits: logits.hadamard(share)
 
 
 def square_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
     """A_ij proportional to 1 + z_ij^2 over the allowed j: positive rows of sum 1."""
-    return _weighted(mask, lambda z: 1 + z * z, share=True)
+    allowed = _indicator(mask)
+
+    def normalise(logits: Matrix) -> Matrix:
+        masked = logits.hadamard(allowed)
+        return (masked.hadamard(masked) + allowed).rows_shared()
+
+    return normalise
 
 
 def scrambled_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
@@ -369,7 +366,13 @@ def scrambled_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
 
     As sensitive to a wrong logit as softmax, but the exact numbers do not grow with depth.
     """
-    return _weighted(mask, lambda z: 1 + (z.numerator + 3 * z.denominator) % 5, share=True)
+    allowed = _indicator(mask)
+
+    def normalise(logits: Matrix) -> Matrix:
+        weights = logits.mapped_parts(lambda p, q: 1 + (p + 3 * q) % 5)
+        return weights.hadamard(allowed).rows_shared()
+
+    return normalise
 
 
 NORMALISERS: dict[str, Callable[[Sequence[Sequence[bool]]], Normaliser]] = {

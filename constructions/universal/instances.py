@@ -15,12 +15,18 @@ from constructions.universal.layouts import Layout
 from constructions.universal.probes import coefficients, probe, probe_columns
 from verify.claims import Profile
 from verify.counterexamples import Counterexample
+from verify.errors import SizeError
 from verify.methods.exhaustive import Range
 from verify.rational import Matrix
 from verify.verdicts import Json
 
 DENSE_LIMIT = 110
 """Largest m at which the fixed matrices are also multiplied as dense exact matrices."""
+
+
+def seeded(seed: int) -> random.Random:
+    """Numbers that are the same for the same seed."""
+    return random.Random(seed)  # noqa: S311 - instances are to be repeatable, nothing is secret
 
 
 def random_matrix(source: random.Random, height: int, width: int) -> Matrix:
@@ -34,7 +40,7 @@ def random_matrix(source: random.Random, height: int, width: int) -> Matrix:
 
 def random_target(size: TransformerSize, seed: int) -> Target:
     """A target with small rational weights, the same for the same seed."""
-    source = random.Random(seed)
+    source = seeded(seed)
 
     def grid(height: int, width: int) -> tuple[tuple[Matrix, ...], ...]:
         return tuple(
@@ -114,7 +120,10 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
     """
 
     def holds(case: FixedCase) -> Counterexample | None:
-        model = layout.build(case.size, case.width)
+        try:
+            model = layout.build(case.size, case.width)
+        except SizeError as error:
+            return _fails(case, f"the construction must fit its own width; {error}")
         expected = layout.order(case.size, case.width)
         probes = probe(model, 0)
         sources = probes.selection()

@@ -45,11 +45,11 @@ class Coordinates:
 
     @property
     def width(self) -> int:
-        """m."""
+        """The embedding dimension m."""
         return len(self.kind)
 
     def digit(self, layer: int) -> Indices:
-        """The sequence's head at a layer (both from 0); meaningless where the depth is not above."""
+        """The sequence's head at a layer (both from 0); meaningless unless the depth is above."""
         heads = self.size.heads
         return self.number // heads ** np.maximum(self.depth - layer - 1, 0) % heads
 
@@ -77,14 +77,15 @@ def coordinates(size: TransformerSize, width: int) -> Coordinates:
         position // (2 * size.head_width),
         position % size.head_width,
     )
-    kind, depth, number, head, column = ([], [], [], [], [])
+    kind, head, column = list[Indices](), list[Indices](), list[Indices]()
+    depth, number = list[Indices](), list[Indices]()
     for level in range(size.layers):
-        nodes = size.heads**level
+        nodes: int = size.heads**level
         kind.append(np.tile(per_node[0], nodes))
         head.append(np.tile(per_node[1], nodes))
         column.append(np.tile(per_node[2], nodes))
-        depth.append(np.full(nodes * block, level))
-        number.append(np.repeat(np.arange(nodes), block))
+        depth.append(np.full(nodes * block, level, dtype=np.int64))
+        number.append(np.arange(nodes * block) // block)
     leaves, spare = size.leaves * size.token_width, width - size.probe_width
     kind += [np.full(leaves, LEAF), np.full(spare, UNUSED)]
     head += [np.zeros(leaves, dtype=np.int64), np.zeros(spare, dtype=np.int64)]
@@ -108,8 +109,10 @@ def ones_where(places: Coordinates, chosen: Indices, columns: int) -> Ones:
 
 
 def node_blocks(target: Target) -> Iterator[Matrix]:
-    """The blocks of E^T in layout order: (M^{1:t,p} [W_Q^{t+1,h}, W_K^{t+1,h}]_h)^T per sequence p,
-    level by level, then (M^{1:L,p})^T per leaf. Each prefix product is formed once.
+    """The blocks of E^T in layout order, level by level, then leaf by leaf.
+
+    (M^{1:t,p} [W_Q^{t+1,h}, W_K^{t+1,h}]_h)^T per sequence p, then (M^{1:L,p})^T per leaf. Each
+    prefix product is formed once.
     """
     mixes = target.mixes()
     prefixes = [Matrix.identity(target.size.token_width)]

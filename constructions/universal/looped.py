@@ -20,6 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from constructions.universal.coordinate_theory import (
+    COORDINATE_AXIOMS,
+    COORDINATES,
+    distinct_goal,
+    labelled_cases,
+)
 from constructions.universal.definitions import ColumnMap, Ones, TransformerSize, Universal
 from constructions.universal.layouts import (
     KEY,
@@ -33,14 +39,7 @@ from constructions.universal.layouts import (
     ones_where,
     tree_order,
 )
-from constructions.universal.tree import (
-    COORDINATE_AXIOMS,
-    COORDINATES,
-    PAPER,
-    distinct_goal,
-    labelled_cases,
-    selection_check,
-)
+from constructions.universal.tree import PAPER, selection_check
 from verify.claims import Check, Source, claim, covers
 from verify.facts import INDUCTION, MATRIX_LAWS, SELECTION_PRODUCT
 from verify.methods.smt import Smt
@@ -328,5 +327,5 @@ def looped_checks(prepend_path: str = PREPEND_PATH, layout: Layout = LAYOUT) -> 
 def each_shared_value_map_prepends_its_head() -> tuple[Check, ...]:
     """The weight-tied construction serves H >= 2 at the same m-bar, with R_Q, R_K and R_V shared
     by all layers: each value map prepends its head, and the readout forgets where it started.
-    """
+    """  # noqa: D205 - one statement, in one sentence
     return looped_checks()

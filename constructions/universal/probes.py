@@ -43,9 +43,7 @@ def coefficients(target: Target, layer: int) -> Matrix:
             for pair in zip(target.queries[above], target.keys[above], strict=True)
             for matrix in pair
         ]
-        mixed = [
-            current @ target.mix(above, head).transposed for head in range(target.size.heads)
-        ]
+        mixed = [current @ target.mix(above, head).transposed for head in range(target.size.heads)]
         current = Matrix.stack([*reads, *mixed])
     return current
 
@@ -56,9 +54,7 @@ def probe_columns(embedding: Matrix, probes: Ones) -> Matrix | None:
     return None if sources is None else embedding.select_rows(sources.tolist())
 
 
-def invariant_holds(
-    universal: Universal, target: Target, ours: Pass, theirs: Pass
-) -> int | None:
+def invariant_holds(universal: Universal, target: Target, ours: Pass, theirs: Pass) -> int | None:
     """The first layer l at which X~^l P_l = X^l C_l fails, or None if it holds at all."""
     for layer in range(universal.size.layers + 1):
         left = probe(universal, layer).read(ours.streams[layer])

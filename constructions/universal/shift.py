@@ -39,7 +39,7 @@ from verify.verdicts import Status
 
 
 def block_width(size: TransformerSize) -> int:
-    """b = max(2d, d_in)."""
+    """The width b = max(2d, d_in) of one block."""
     return max(2 * size.head_width, size.token_width)
 
 
@@ -164,7 +164,7 @@ _COLUMN = "(and (<= 0 c0) (< c0 (columns k0)))"
 
 
 def shift_goals(theory: Theory) -> tuple[Goal, ...]:
-    """j shifts bring block j + 1 to the front; different columns of P_0 are different places."""
+    """Block j + 1 comes to the front by j shifts; different columns of P_0 are different places."""
     return (
         *induction(
             name="j shifts read block j + 1",

@@ -8,12 +8,14 @@ Source: Fixed Universal Transformers, Section 2.2 (definition of universality).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from constructions.universal import looped, shift, tree
+from constructions.universal.comparisons import Simulation, full_exhibit
 from constructions.universal.definitions import (
     NORMALISERS,
     Target,
@@ -25,7 +27,6 @@ from constructions.universal.definitions import (
     run_universal,
 )
 from constructions.universal.layouts import Layout
-from constructions.universal.lemma import Simulation, full_exhibit
 from constructions.universal.sums import PAPER
 from verify.claims import Check, Source, claim, covers
 from verify.counterexamples import Counterexample
@@ -142,48 +143,60 @@ def output_differs(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Counterexa
     return holds
 
 
+_HEADS = _LAYERS = (1, 2, 2, 3)
+_PLAN_BYTES = 7 + 5
+"""Seven choices and 40 bits for a mask of up to 6 x 6."""
+_ENTRY_BYTES = 6 * 2 + 4 * 3 * 3 * 2 * 2
+"""Entries of the largest instance."""
+
+
 def instances(layouts: Sequence[Layout]) -> Any:
-    """Hypothesis strategy for EndToEnd instances; it shrinks towards small sizes first."""
+    """Hypothesis strategy for EndToEnd instances; it shrinks every size towards 1.
+
+    One draw of bytes makes an instance (what to build, then the entries): drawing is most of a
+    search's cost, and bytes shrink one by one.
+    """
     from hypothesis import strategies as st
 
     names: Mapping[str, Layout] = {layout.name: layout for layout in layouts}
+    variants = list(itertools.product(sorted(names), NORMALISERS, (0, 1)))
+    total = _PLAN_BYTES + _ENTRY_BYTES
 
-    @st.composite
-    def draw_instance(draw: Any) -> EndToEnd:
-        layout = names[draw(st.sampled_from(sorted(names)))]
+    def instance(data: bytes) -> EndToEnd:
+        heads, layers, head_width, token_width, length, variant, mask, *bits = data[:_PLAN_BYTES]
+        name, normaliser, spare = variants[int(variant) % len(variants)]
         size = TransformerSize(
-            heads=1 if layout.single_head else draw(st.integers(1, 3)),
-            layers=draw(st.integers(1, 3)),
-            head_width=draw(st.integers(1, 2)),
-            token_width=draw(st.integers(1, 2)),
+            heads=1 if names[name].single_head else _HEADS[heads % len(_HEADS)],
+            layers=_LAYERS[layers % len(_LAYERS)],
+            head_width=1 + head_width % 2,
+            token_width=1 + token_width % 2,
         )
-        length = draw(st.integers(1, 6))
-        mask = draw(
-            st.one_of(
-                st.just(causal_mask(length)),
-                st.just(full_mask(length)),
-                st.integers(0, 2 ** (length * length) - 1).map(lambda bits: _mask(bits, length)),
-            )
-        )
-        count = entry_count(size, length)
+        tokens = 1 + length % 6
         return EndToEnd(
-            layout=layout.name,
+            layout=name,
             size=size,
-            spare=draw(st.integers(0, 1)),
-            length=length,
-            normaliser=draw(st.sampled_from(tuple(NORMALISERS))),
-            mask=mask,
-            data=draw(st.binary(min_size=count, max_size=count)),
+            spare=spare,
+            length=tokens,
+            normaliser=normaliser,
+            mask=_mask(mask, bytes(bits), tokens),
+            data=data[_PLAN_BYTES : _PLAN_BYTES + entry_count(size, tokens)],
         )
 
-    return draw_instance()
+    return st.binary(min_size=total, max_size=total).map(instance)
 
 
-def _mask(bits: int, length: int) -> Mask:
+def _mask(kind: int, bits: bytes, length: int) -> Mask:
+    """Causal, full or read off the bits, by the kind modulo 3."""
+    if kind % 3 < len(_NAMED_MASKS):
+        return _NAMED_MASKS[kind % 3](length)
+    number = int.from_bytes(bits, "little")
     return tuple(
-        tuple(bool(bits >> (row * length + column) & 1) for column in range(length))
+        tuple(bool(number >> (row * length + column) & 1) for column in range(length))
         for row in range(length)
     )
+
+
+_NAMED_MASKS = (causal_mask, full_mask)
 
 
 def exhibit(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Json]:
@@ -226,5 +239,5 @@ def end_to_end_checks(layouts: Sequence[Layout] = LAYOUTS) -> tuple[Check, ...]:
 def the_universal_model_computes_every_target() -> tuple[Check, ...]:
     """T(X) equals UTF(X, E) exactly, for random sizes, weights, lengths and masks, with a
     rational normaliser.
-    """
+    """  # noqa: D205 - one statement, in one sentence
     return end_to_end_checks()

@@ -17,9 +17,11 @@ from constructions.universal.instances import FixedCase, fixed_ranges
 from constructions.universal.layouts import Layout
 from constructions.universal.looped import PREPEND_PATH, looped_goals, looped_theory, looped_worlds
 from constructions.universal.tree import (
-    MASK_RULE,
     PAPER,
     selection_check,
+)
+from constructions.universal.tree_theory import (
+    MASK_RULE,
     tree_identity_goals,
     tree_theory,
     tree_worlds,
@@ -60,7 +62,7 @@ def width_theory() -> Theory:
 
 
 def width_goals(theory: Theory) -> tuple[Goal, ...]:
-    """m-bar exceeds the sharp width by L (b - 2d) + (b - d_in), two terms that are never negative."""
+    """m-bar exceeds the sharp width by L (b - 2d) + (b - d_in), two terms never negative."""
     return (
         Goal(
             name="m-bar is the sharp width plus the slack",
@@ -105,7 +107,7 @@ def sharper_checks(
 
     def goals() -> tuple[Goal, ...]:
         return (
-            *tree_identity_goals(tree_theory(MASK_RULE, tree_worlds)),
+            *tree_identity_goals(tree_theory(MASK_RULE, lambda: tree_worlds(tree.tree))),
             *looped_goals(looped_theory(PREPEND_PATH, looped_worlds)),
             *width_goals(width_theory()),
         )
@@ -142,5 +144,5 @@ def sharper_checks(
 def one_head_needs_fewer_coordinates() -> tuple[Check, ...]:
     """2Ld + d_in coordinates suffice for H = 1, weight-tied or not; the paper's
     (L+1) max(2d, d_in) is never less, and equal only when 2d = d_in.
-    """
+    """  # noqa: D205 - one statement, in one sentence
     return sharper_checks()

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from verify.claims import Setting
@@ -38,7 +39,7 @@ def tree(expression: Any) -> Json:
     Raises:
         GoalError: it holds something that is not a polynomial.
     """
-    import sympy
+    sympy: Any = import_module("sympy")
 
     if expression.is_Symbol:
         return ["symbol", str(expression)]
@@ -134,7 +135,7 @@ class Identity:
     def settle(self, setting: Setting) -> Verdict:
         """Expand both sides of every equation with both engines."""
         del setting
-        import sympy
+        sympy: Any = import_module("sympy")
 
         equations = tuple(self.equations())
         if not equations:

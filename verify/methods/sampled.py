@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib import import_module
 from typing import Any
 
 from verify.claims import Profile, Setting
@@ -78,8 +79,7 @@ class Sampled:
 
     def settle(self, setting: Setting) -> Verdict:
         """Search the shard's share of the examples."""
-        import hypothesis
-        from hypothesis import HealthCheck, Phase
+        hypothesis: Any = import_module("hypothesis")
 
         share = range(setting.shard, self._wanted(setting), setting.shards)
         search = _Search(self.holds, self.exhibit)
@@ -93,8 +93,8 @@ class Sampled:
                 report_multiple_bugs=False,
                 print_blob=False,
                 verbosity=hypothesis.Verbosity.quiet,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
+                phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+                suppress_health_check=list(hypothesis.HealthCheck),
             )(hypothesis.given(self.strategy())(search.test))
         )
         try:

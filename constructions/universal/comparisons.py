@@ -1,0 +1,148 @@
+"""A target, the universal model that is to simulate it, and the sizes at which they are compared.
+
+E is written from other factors of the logits than the target's own, so that a comparison also
+shows that only the logits matter.
+
+Source: Fixed Universal Transformers, Section 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from constructions.universal.definitions import (
+    Normaliser,
+    Target,
+    TransformerSize,
+    Universal,
+    causal_mask,
+    scrambled_attention,
+)
+from constructions.universal.instances import random_matrix, random_target, seeded
+from constructions.universal.layouts import Layout
+from verify.claims import Profile
+from verify.methods.exhaustive import Range
+from verify.rational import Matrix
+from verify.verdicts import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """A universal model, a target, the E that should make one simulate the other, and inputs."""
+
+    universal: Universal
+    target: Target
+    factored: Target
+    """The target whose queries and keys are the factors F_Q, F_K of the same logits."""
+    embedding: Matrix
+    inputs: Matrix
+    normalise: Normaliser
+
+
+def refactored(target: Target, seed: int) -> Target:
+    """Other factors of the same logits: F_Q = W_Q B, F_K = W_K B^{-T}, B unit triangular."""
+    size = target.size.head_width
+    change = Matrix(
+        size,
+        size,
+        [1 if i == j else (seed + i + j) % 3 * (j > i) for i in range(size) for j in range(size)],
+    )
+    back = change.inverse().transposed
+    return replace(
+        target,
+        queries=tuple(tuple(q @ change for q in layer) for layer in target.queries),
+        keys=tuple(tuple(k @ back for k in layer) for layer in target.keys),
+    )
+
+
+Factoring = Callable[[Target, int], Target]
+
+
+def simulation(
+    layout: Layout, size: TransformerSize, seed: int, factor: Factoring = refactored
+) -> Simulation:
+    """Three tokens under a causal mask; E written from other factors than the target's own."""
+    target = random_target(size, seed)
+    factored = factor(target, seed)
+    width = layout.least_width(size)
+    return Simulation(
+        universal=layout.build(size, width),
+        target=target,
+        factored=factored,
+        embedding=layout.write(factored, width).transposed,
+        inputs=random_matrix(seeded(seed), 3, size.token_width),
+        normalise=scrambled_attention(causal_mask(3)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LemmaCase:
+    """Sizes and a seed at which every layer's streams are compared."""
+
+    size: TransformerSize
+    seed: int
+
+    def as_json(self) -> dict[str, Json]:
+        """The case as certificates name it."""
+        return {"size": self.size.as_json(), "seed": self.seed}
+
+
+def simulation_exhibit(layout: Layout) -> Callable[[LemmaCase], Json]:
+    """Both models in full, for a second program to run."""
+
+    def exhibit(case: LemmaCase) -> Json:
+        return full_exhibit(simulation(layout, case.size, case.seed), causal_mask(3), "scrambled")
+
+    return exhibit
+
+
+def full_exhibit(case: Simulation, mask: Any, normaliser: str) -> dict[str, Json]:
+    """Everything that a forward pass of both models needs, exactly."""
+
+    def texts(matrix: Matrix) -> Json:
+        return [[str(Fraction(x)) for x in row] for row in matrix.rows()]
+
+    def grid(layers: tuple[tuple[Matrix, ...], ...]) -> Json:
+        return [[texts(matrix) for matrix in layer] for layer in layers]
+
+    return {
+        "universal": case.universal.as_json(),
+        "target": {
+            "queries": grid(case.target.queries),
+            "keys": grid(case.target.keys),
+            "values": grid(case.target.values),
+            "outputs": grid(case.target.outputs),
+        },
+        "embedding": texts(case.embedding),
+        "inputs": texts(case.inputs),
+        "mask": [list(row) for row in mask],
+        "normaliser": normaliser,
+    }
+
+
+def _lemma_range(heads: int, layers: int, width: int) -> Range:
+    def over() -> Iterator[LemmaCase]:
+        for h in range(1, heads + 1):
+            for depth in range(1, layers + 1):
+                for d in range(1, width + 1):
+                    for tokens in range(1, width + 1):
+                        size = TransformerSize(
+                            heads=h, layers=depth, head_width=d, token_width=tokens
+                        )
+                        yield LemmaCase(size=size, seed=h + 10 * depth)
+
+    return Range(
+        bound=f"one random target each of H <= {heads}, L <= {layers}, d, d_in <= {width}, "
+        "three tokens, causal mask",
+        over=over,
+    )
+
+
+LEMMA_RANGES: dict[Profile, Range] = {
+    "quick": _lemma_range(2, 2, 2),
+    "standard": _lemma_range(3, 2, 2),
+    "deep": _lemma_range(3, 3, 2),
+}

@@ -1,0 +1,607 @@
+"""Recheck the certificates of a run, from plain definitions of its own.
+
+    python -I verify/recheck.py DIR [--solver NAME]
+
+Standard library only; nothing of the rest of the project is imported, so an error there cannot
+hide here. Four outcomes per certificate: accepted; rejected; partly (what was rechecked is said);
+not rechecked (why). Exit status: 1 if anything was rejected, 3 if a certificate is missing or
+cannot be read, else 0; 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+RECORD_SCHEMA = "certiformer/record/1"
+SCHEMA = "certiformer/certificate/1"
+FIELDS = {"schema", "kind", "claim", "statement", "content"}
+LARGEST_BYTES = 64 << 20
+SOLVER_SECONDS = 120
+ACCEPTED, REJECTED, PARTLY, NOT_RECHECKED, UNREADABLE = (
+    "accepted",
+    "rejected",
+    "partly",
+    "not rechecked",
+    "unreadable",
+)
+
+Rows = list[list[Fraction]]
+
+
+class RejectedError(Exception):
+    """The certificate does not show what it should."""
+
+
+class UnreadableError(Exception):
+    """The file is missing or is not one canonical JSON text."""
+
+
+def require(condition: object, text: str) -> None:
+    """Reject with the text unless the condition holds."""
+    if not condition:
+        raise RejectedError(text)
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        raise UnreadableError("an object names a field twice")
+    return dict(pairs)
+
+
+def _refuse(text: str) -> Any:
+    raise UnreadableError(f"{text} is not an exact number")
+
+
+def read_json(path: Path) -> tuple[Any, bytes]:
+    """A file's one JSON value, without floats, NaN or fields named twice, and its bytes."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}") from error
+    if len(data) > LARGEST_BYTES:
+        raise UnreadableError(f"has {len(data)} bytes, more than {LARGEST_BYTES}")
+    try:
+        value = json.loads(
+            data, object_pairs_hook=_unique, parse_float=_refuse, parse_constant=_refuse
+        )
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"is not one JSON value: {error}") from error
+    return value, data
+
+
+def canonical(value: Any) -> bytes:
+    """The one text of a certificate."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return text.encode("ascii") + b"\n"
+
+
+# --- plain mathematics -----------------------------------------------------------------------
+
+
+def rows_of(texts: Any) -> Rows:
+    """A matrix of exact numbers, all rows of one length."""
+    rows = [[Fraction(x) for x in row] for row in texts]
+    require(all(len(row) == len(rows[0]) for row in rows), "a matrix has ragged rows")
+    return rows
+
+
+def product(left: Rows, right: Rows) -> Rows:
+    """Matrix product."""
+    require(not left or len(left[0]) == len(right), "matrices do not fit for a product")
+    columns = list(zip(*right, strict=True))
+    return [[sum(map(_times, row, column), Fraction(0)) for column in columns] for row in left]
+
+
+def _times(x: Fraction, y: Fraction) -> Fraction:
+    return x * y
+
+
+def total(matrices: list[Rows]) -> Rows:
+    """Matrix sum."""
+    return [
+        [sum(xs, Fraction(0)) for xs in zip(*rows, strict=True)]
+        for rows in zip(*matrices, strict=True)
+    ]
+
+
+def transposed(matrix: Rows) -> Rows:
+    """Rows and columns exchanged."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+Polynomial = dict[tuple[str, ...], Fraction]
+
+
+def expand(tree: Any, commutative: bool) -> Polynomial:
+    """The polynomial that an expression tree stands for."""
+    head = tree[0]
+    if head == "symbol":
+        return {(str(tree[1]),): Fraction(1)}
+    if head == "number":
+        return {(): Fraction(tree[1])}
+    if head == "^":
+        require(isinstance(tree[2], int) and 0 < tree[2] < 100, "an exponent is out of range")
+        return expand(["*", *[tree[1]] * tree[2]], commutative)
+    require(head in ("+", "*"), f"unknown operation {head!r}")
+    result: Polynomial = {} if head == "+" else {(): Fraction(1)}
+    for part in (expand(part, commutative) for part in tree[1:]):
+        if head == "+":
+            for word, value in part.items():
+                result[word] = result.get(word, Fraction(0)) + value
+            continue
+        grown: Polynomial = {}
+        for (u, x), (v, y) in itertools.product(result.items(), part.items()):
+            word = tuple(sorted(u + v)) if commutative else u + v
+            grown[word] = grown.get(word, Fraction(0)) + x * y
+        result = grown
+    return result
+
+
+def without_zeros(polynomial: Polynomial) -> Polynomial:
+    """The terms that are there."""
+    return {word: value for word, value in polynomial.items() if value}
+
+
+# --- universal transformers ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """H, L, d, d_in."""
+
+    heads: int
+    layers: int
+    head_width: int
+    token_width: int
+
+    @classmethod
+    def of(cls, data: Any) -> Sizes:
+        """Sizes from a certificate, each a whole number from 1 on."""
+        sizes = cls(**data)
+        for value in vars(sizes).values():
+            require(type(value) is int and value >= 1, "a size is not a whole number from 1 on")
+        return sizes
+
+    def labels(self) -> Iterator[tuple[Any, ...]]:
+        """Every coordinate's label, one by one."""
+        heads = range(self.heads)
+        for depth in range(self.layers):
+            for path in itertools.product(heads, repeat=depth):
+                yield from itertools.product("QK", [path], heads, range(self.head_width))
+        for path in itertools.product(heads, repeat=self.layers):
+            yield from itertools.product("C", [path], range(self.token_width))
+
+
+Column = dict[int, set[int]]
+"""Rows of the ones per column."""
+
+
+def columns_of(places: Any, height: int, width: int) -> Column:
+    """A 0/1 matrix from the places of its ones, each within the matrix and named once."""
+    rows, columns = places
+    require(len(rows) == len(columns), "places of ones need a row and a column each")
+    result: Column = {column: set() for column in range(width)}
+    for row, column in zip(rows, columns, strict=True):
+        require(0 <= row < height and 0 <= column < width, "a 1 stands outside its matrix")
+        require(row not in result[column], "a 1 is named twice")
+        result[column].add(row)
+    require(len(rows) <= height, "a fixed parameter has more than m ones")
+    return result
+
+
+def moved(value: Any, column: set[int]) -> set[int]:
+    """A column of R_V times a matrix: each 1 moves to the row of that column's 1, if any."""
+    return {value[row] for row in column if value[row] >= 0}
+
+
+def check_fixed_parameters(exhibit: Any) -> None:
+    """Every printed product of fixed matrices selects a coordinate, and all of them differ."""
+    sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
+    values = exhibit["values"]
+    for value in (value for layer in values for value in layer):
+        require(len(value) == width, "a value map needs a column per coordinate")
+        require(all(-1 <= row < width for row in value), "a 1 stands outside its matrix")
+    seen: set[int] = set()
+
+    def select(path: tuple[int, ...], last: Column) -> None:
+        for column in last.values():
+            for layer in reversed(range(len(path))):
+                column = moved(values[layer][path[layer]], column)
+            require(len(column) == 1, f"the product along {path} is not one-hot")
+            require(not column & seen, f"the product along {path} selects a coordinate again")
+            seen.update(column)
+
+    for depth in range(sizes.layers):
+        readers = [
+            columns_of(exhibit[name][depth][head], width, sizes.head_width)
+            for head in range(sizes.heads)
+            for name in ("queries", "keys")
+        ]
+        for path in itertools.product(range(sizes.heads), repeat=depth):
+            for reader in readers:
+                select(path, reader)
+    readout = columns_of(exhibit["readout"], width, sizes.token_width)
+    for path in itertools.product(range(sizes.heads), repeat=sizes.layers):
+        select(path, readout)
+    require(len(seen) == len(list(sizes.labels())), "P_0 has another number of columns")
+
+
+def check_width(exhibit: Any) -> None:
+    """The labels counted one by one are as many as the closed form says, and fit into m."""
+    sizes = Sizes.of(exhibit["size"])
+    h, depth, reads = sizes.heads, sizes.layers, 2 * sizes.heads * sizes.head_width
+    nodes = depth if h == 1 else (h**depth - 1) // (h - 1)
+    count = len(set(sizes.labels()))
+    require(count == reads * nodes + h**depth * sizes.token_width, "the closed form is wrong")
+    require(count <= exhibit["width"], "m is too small")
+    if h == 1:
+        printed = (depth + 1) * max(2 * sizes.head_width, sizes.token_width)
+        require(count <= printed, "the width for one head exceeds the printed one")
+
+
+def dense(places: Any, height: int, width: int) -> Rows:
+    """The 0/1 matrix with ones at the places."""
+    columns = columns_of(places, height, width)
+    return [[Fraction(int(row in columns[c])) for c in range(width)] for row in range(height)]
+
+
+def attention(name: str, logits: Rows, mask: Any) -> Rows:
+    """The rational stand-ins for softmax, by name."""
+    weight: Callable[[Fraction], Fraction] = {
+        "linear": lambda z: z / 4,
+        "square": lambda z: 1 + z * z,
+        "scrambled": lambda z: Fraction(1 + (z.numerator + 3 * z.denominator) % 5),
+    }[name]
+    result: Rows = []
+    for row, allowed in zip(logits, mask, strict=True):
+        weights = [weight(z) if ok else Fraction(0) for z, ok in zip(row, allowed, strict=True)]
+        whole = sum(weights, Fraction(0))
+        shared = name != "linear" and whole != 0
+        result.append([w / whole for w in weights] if shared else weights)
+    return result
+
+
+def forward(stream: Rows, layers: list[list[tuple[Rows, Rows, Rows]]], normalise: Any) -> Rows:
+    """X^L from X^0 and (Q, K, V) per layer and head."""
+    for heads in layers:
+        stream = total(
+            [
+                product(
+                    normalise(product(product(stream, q), transposed(product(stream, k)))),
+                    product(stream, v),
+                )
+                for q, k, v in heads
+            ]
+        )
+    return stream
+
+
+def check_simulation(exhibit: Any) -> None:
+    """Both models run with fractions give the same output."""
+    model, target = exhibit["universal"], exhibit["target"]
+    sizes, width = Sizes.of(model["size"]), model["width"]
+
+    def normalise(logits: Rows) -> Rows:
+        return attention(exhibit["normaliser"], logits, exhibit["mask"])
+
+    def shifted(value: Any) -> Rows:
+        ones = [(row, column) for column, row in enumerate(value) if row >= 0]
+        return dense([[r for r, _ in ones], [c for _, c in ones]], width, width)
+
+    places = [(t, h) for t in range(sizes.layers) for h in range(sizes.heads)]
+    theirs = {
+        (t, h): (
+            rows_of(target["queries"][t][h]),
+            rows_of(target["keys"][t][h]),
+            product(rows_of(target["values"][t][h]), rows_of(target["outputs"][t][h])),
+        )
+        for t, h in places
+    }
+    ours = {
+        (t, h): (
+            dense(model["queries"][t][h], width, sizes.head_width),
+            dense(model["keys"][t][h], width, sizes.head_width),
+            shifted(model["values"][t][h]),
+        )
+        for t, h in places
+    }
+
+    def stacked(parts: dict[tuple[int, int], tuple[Rows, Rows, Rows]]) -> Any:
+        return [[parts[t, h] for h in range(sizes.heads)] for t in range(sizes.layers)]
+
+    inputs = rows_of(exhibit["inputs"])
+    embedded = product(inputs, rows_of(exhibit["embedding"]))
+    output = product(
+        forward(embedded, stacked(ours), normalise),
+        dense(model["readout"], width, sizes.token_width),
+    )
+    require(output == forward(inputs, stacked(theirs), normalise), "the outputs differ")
+
+
+def check_factor_moves_out(exhibit: Any) -> None:
+    """Sum of f_h B is the sum times B, and likewise on the left."""
+    *members, factor = [rows_of(matrix) for matrix in exhibit["matrices"]]
+    require(
+        total([product(m, factor) for m in members]) == product(total(members), factor)
+        and total([product(factor, m) for m in members]) == product(factor, total(members)),
+        "a factor does not move out of the sum",
+    )
+
+
+def check_factorisation(exhibit: Any) -> None:
+    """The tensors are the product of the two factors."""
+    left, right = rows_of(exhibit["left"]), rows_of(exhibit["right"])
+    require(product(left, right) == rows_of(exhibit["product"]), "the factors do not multiply to T")
+
+
+def check_independent_paths(exhibit: Any) -> None:
+    """The path vectors of row-stochastic attention matrices have an inverse."""
+    layers = [[rows_of(a) for a in layer] for layer in exhibit["attention"]]
+    for row in (row for layer in layers for a in layer for row in a):
+        require(sum(row) == 1 and min(row) > 0, "attention must be row-stochastic")
+    vectors: list[Rows] = []
+    for path in itertools.product(*(range(len(layer)) for layer in layers)):
+        vector = rows_of(exhibit["inputs"])
+        for layer, head in zip(layers, path, strict=True):
+            vector = product(layer[head], vector)
+        vectors.append(vector)
+    side = [[vector[i][0] for vector in vectors] for i in range(len(vectors[0]))]
+    unit = [[Fraction(int(i == j)) for j in range(len(vectors))] for i in range(len(vectors))]
+    require(
+        product(rows_of(exhibit["inverse"]), side) == unit, "the path vectors' inverse is wrong"
+    )
+
+
+EXHIBITS: dict[str, Callable[[Any], None]] = {
+    "fixed-parameters": check_fixed_parameters,
+    "width": check_width,
+    "simulation": check_simulation,
+    "factor-moves-out": check_factor_moves_out,
+    "factorisation": check_factorisation,
+    "independent-paths": check_independent_paths,
+}
+
+
+# --- kinds of certificates -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Item:
+    """One certificate, with what the record says of its check."""
+
+    content: dict[str, Any]
+    check: dict[str, Any]
+    solver: str | None
+
+    def fields(self, *names: str) -> list[Any]:
+        """The content's fields; there must be these and no others."""
+        require(set(self.content) == set(names), f"fields {sorted(self.content)} are not {names}")
+        return [self.content[name] for name in names]
+
+
+Outcome = tuple[str, str]
+
+
+def recheck_identity(item: Item) -> Outcome:
+    """Expand both sides of every equation."""
+    (equations,) = item.fields("equations")
+    require(len(equations) == item.check["instances"], "another number of equations")
+    for equation in equations:
+        require(
+            set(equation) == {"name", "left", "right", "commutative"},
+            "an equation has other fields",
+        )
+        left, right = (
+            without_zeros(expand(equation[side], bool(equation["commutative"])))
+            for side in ("left", "right")
+        )
+        require(left == right, f"the sides of {equation['name']!r} differ")
+    names = [equation["name"] for equation in equations]
+    require(names == item.check["evidence"]["equations"], "the record names other equations")
+    return ACCEPTED, f"{len(equations)} identities expanded"
+
+
+def recheck_smt(item: Item) -> Outcome:
+    """The goals are the record's; a solver is asked only if one is named."""
+    (goals,) = item.fields("goals")
+    stated = [(row["name"], row["smtlib_sha256"]) for row in item.check["evidence"]["goals"]]
+    given = [(goal["name"], sha256(goal["smtlib"].encode()).hexdigest()) for goal in goals]
+    require(stated == given, "the goals are not those of the record")
+    if item.solver is None:
+        return NOT_RECHECKED, f"{len(goals)} SMT goals need --solver NAME"
+    for goal in goals:
+        require(goal["smtlib"].count("(check-sat)") == 1, "a goal must ask once")
+        answer = ask(item.solver, goal["smtlib"])
+        require(answer == "unsat", f"{item.solver} answers {answer!r} to {goal['name']!r}")
+    return ACCEPTED, f"{len(goals)} goals found valid by {item.solver}"
+
+
+def _exhibits(kind: str, exhibits: Any) -> str:
+    check = EXHIBITS.get(kind)
+    if check is None:
+        return ""
+    for number, exhibit in enumerate(exhibits):
+        try:
+            check(exhibit)
+        except RejectedError as error:
+            raise RejectedError(f"instance {number}: {error}") from error
+    return f"{len(exhibits)} instances by the definitions of {kind!r}"
+
+
+def recheck_exhaustive(item: Item) -> Outcome:
+    """Every instance that the certificate shows, by plain definitions."""
+    kind, exhibits = item.fields("rechecked_as", "instances")
+    require(len(exhibits) == item.check["instances"], "another number of instances than recorded")
+    done = _exhibits(kind, exhibits)
+    return (ACCEPTED, done) if done else (NOT_RECHECKED, f"no plain definitions of {kind!r}")
+
+
+def recheck_witness(item: Item) -> Outcome:
+    """The exhibited object, by plain definitions."""
+    return recheck_exhaustive(item)
+
+
+def recheck_sampled(item: Item) -> Outcome:
+    """The instances that a search shows; the search itself has no certificate."""
+    kind, exhibits, tried, seed = item.fields("rechecked_as", "instances", "tried", "seed")
+    evidence = item.check["evidence"]
+    require((tried, seed) == (evidence["tried"], evidence["seed"]), "another search than recorded")
+    done = _exhibits(kind, exhibits)
+    return PARTLY, f"{done or 'no instance'}; the other {tried - len(exhibits)} tried are not shown"
+
+
+def recheck_counterexample(item: Item) -> Outcome:
+    """A counterexample is replayed by the suite; it is only compared here."""
+    instance, text = item.fields("instance", "text")
+    evidence = item.check["evidence"]
+    require(
+        (instance, text) == (evidence["counterexample"], evidence["text"]),
+        "another counterexample than recorded",
+    )
+    return NOT_RECHECKED, "counterexamples are replayed by the suite"
+
+
+KINDS: dict[str, Callable[[Item], Outcome]] = {
+    "identity": recheck_identity,
+    "smt": recheck_smt,
+    "exhaustive": recheck_exhaustive,
+    "witness": recheck_witness,
+    "sampled": recheck_sampled,
+    "counterexample": recheck_counterexample,
+}
+
+
+# --- solvers ---------------------------------------------------------------------------------
+
+MODULES = {
+    "z3": "import sys, z3; s = z3.Solver(); s.from_string(sys.stdin.read()); print(s.check())",
+    "cvc5": (
+        "import sys, cvc5; s = cvc5.Solver(cvc5.TermManager()); "
+        "s.setOption('enum-inst', 'true'); p = cvc5.InputParser(s); "
+        "p.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, sys.stdin.read(), 'goal')\n"
+        "while not (c := p.nextCommand()).isNull(): print(c.invoke(s, p.getSymbolManager()), end='')"
+    ),
+}
+
+
+def ask(solver: str, script: str) -> str:
+    """A solver's answer to a script, from a child process: a binary, or a Python module."""
+    binary = shutil.which(solver)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "goal.smt2"
+        file.write_text(script)
+        if solver in MODULES:
+            command = [sys.executable, "-c", MODULES[solver]]
+        elif binary is not None:
+            command = [binary, str(file)]
+        else:
+            return "no such solver"
+        try:
+            done = subprocess.run(  # noqa: S603 - the solver that the user names
+                command,
+                input=script,
+                capture_output=True,
+                text=True,
+                timeout=SOLVER_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return f"no answer in {SOLVER_SECONDS} s"
+    return done.stdout.strip() or f"exit status {done.returncode}"
+
+
+# --- the run ---------------------------------------------------------------------------------
+
+
+def recheck_file(path: Path, claim: Any, check: Any, solver: str | None) -> Outcome:
+    """One certificate against the record's claim and check."""
+    try:
+        body, data = read_json(path)
+        require(path.stem == sha256(data).hexdigest(), "its name is not the hash of its bytes")
+        require(data == canonical(body), "it is not in canonical form")
+        require(
+            type(body) is dict and set(body) == FIELDS, "it has other fields than a certificate"
+        )
+        require(body["schema"] == SCHEMA, f"its schema is {body['schema']!r}, not {SCHEMA!r}")
+        require(body["claim"] == claim["id"], f"it belongs to claim {body['claim']!r}")
+        statement = sha256(claim["statement"].encode()).hexdigest()
+        require(body["statement"] == statement, "it belongs to another statement")
+        kind = KINDS.get(body["kind"])
+        if kind is None:
+            raise RejectedError(f"its kind {body['kind']!r} is unknown")
+        return kind(Item(body["content"], check, solver))
+    except UnreadableError as error:
+        return UNREADABLE, str(error)
+    except RejectedError as error:
+        return REJECTED, str(error)
+    except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as error:
+        return REJECTED, f"it is malformed: {type(error).__name__}: {error}"
+
+
+def recheck_run(folder: Path, solver: str | None) -> Iterator[tuple[str, str, str]]:
+    """(what, outcome, words) for every certificate that the record names or the folder holds."""
+    record, _ = read_json(folder / "record.json")
+    if type(record) is not dict or record.get("schema") != RECORD_SCHEMA:
+        raise UnreadableError(f"is not a record of schema {RECORD_SCHEMA}")
+    named: set[str] = set()
+    for claim in record["claims"]:
+        for number, check in enumerate(claim["checks"]):
+            where = check["certificate"]
+            if where is None:
+                continue
+            what = f"{claim['id']} check {number} ({check['method']})"
+            if Path(where).parent != Path("certificates"):
+                yield what, REJECTED, f"{where} lies outside certificates/"
+                continue
+            named.add(Path(where).name)
+            yield what, *recheck_file(folder / where, claim, check, solver)
+    for extra in sorted(p.name for p in (folder / "certificates").glob("*") if p.name not in named):
+        yield f"certificates/{extra}", REJECTED, "no check of the record names it"
+
+
+def main(arguments: list[str]) -> int:
+    """Report every certificate and return the exit status."""
+    solver = None
+    if "--solver" in arguments:
+        place = arguments.index("--solver")
+        solver = arguments[place + 1] if place + 1 < len(arguments) else ""
+        arguments = arguments[:place] + arguments[place + 2 :]
+    if len(arguments) != 1 or solver == "":
+        sys.stderr.write("recheck: one run's folder is required: recheck.py DIR [--solver NAME]\n")
+        return 2
+    if solver is not None and solver not in MODULES and shutil.which(solver) is None:
+        sys.stderr.write(
+            f"recheck: --solver must name z3, cvc5 or a binary on PATH, got {solver!r}; install it\n"
+        )
+        return 2
+    counts = dict.fromkeys((ACCEPTED, PARTLY, NOT_RECHECKED, REJECTED, UNREADABLE), 0)
+    try:
+        for what, outcome, words in recheck_run(Path(arguments[0]), solver):
+            counts[outcome] += 1
+            sys.stdout.write(f"{outcome:13} {what}: {words}\n")
+    except (UnreadableError, KeyError, TypeError) as error:
+        sys.stderr.write(f"recheck: {arguments[0]}/record.json {error}; run verify first\n")
+        return 2
+    sys.stdout.write(", ".join(f"{count} {name}" for name, count in counts.items()) + "\n")
+    if counts[REJECTED]:
+        return 1
+    return 3 if counts[UNREADABLE] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
