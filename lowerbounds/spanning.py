@@ -22,6 +22,7 @@ from typing import Any
 
 from constructions.universal.instances import random_matrix, seeded
 from constructions.universal.sums import PAPER
+from lowerbounds.bilinear import bilinear_goals, bilinear_theory
 from lowerbounds.shared_attention import (
     Case,
     Factors,
@@ -115,12 +116,14 @@ def spanning_checks(
     words: str,
     factors: Factors,
     bound: Callable[[SharedAttention], int],
+    factorise: Callable[[], tuple[Goal, ...]] = tuple,
 ) -> tuple[Check, ...]:
     """The rank argument for all sizes, unit weights as targets that span, and instances."""
 
     def goals() -> tuple[Goal, ...]:
         theory = spanning_theory(inner, words, spanning_worlds(factors))
-        return (*spanning_goals(theory, inner), *unit_goals(unit_theory(unit_worlds)))
+        units = unit_goals(unit_theory(unit_worlds))
+        return (*spanning_goals(theory, inner), *units, *factorise())
 
     return (
         covers(
@@ -178,6 +181,7 @@ def a_readout_per_target_needs_the_root_of_the_paths() -> tuple[Check, ...]:
         words="T = [E_q (x) U_q]_q [vec R_p]_p: E R U is bilinear in (E, U) and linear in R",
         factors=free_factors,
         bound=lambda model: model.width**2,
+        factorise=lambda: bilinear_goals(bilinear_theory()),
     )
 
 

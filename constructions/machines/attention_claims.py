@@ -75,7 +75,8 @@ def histogram_checks(value_rule: str = VALUE_RULE, make: Exact = exact) -> tuple
     expected=Status.PROVED,
 )
 def attention_is_the_normalised_histogram() -> tuple[Check, ...]:
-    """With Q = K = 0 the attention output is the normalised histogram, and with exactly one
-    marker counts are its ratio to the marker mass.
+    """With Q = K = 0 the attention output is the normalised histogram.
+
+    With exactly one marker counts are its ratio to the marker mass.
     """
     return histogram_checks()

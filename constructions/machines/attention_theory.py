@@ -15,10 +15,9 @@ Source: Sliding-Window Transformers Without Positional Encodings, Section 5 and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Sequence
 
+from constructions.machines.real_lemmas import CANCEL, HELD, RATIO
 from constructions.machines.words import WORDS
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 
@@ -41,60 +40,6 @@ ATTENTION = """
 
 Worlds = Callable[[], Iterable[World]]
 
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RealLemma:
-    """An implication between real numbers, proved once and then used at terms."""
-
-    name: str
-    premises: tuple[str, ...]
-    conclusion: str
-    variables: str
-
-    def at(self, **terms: str) -> str:
-        """The implication for the given terms."""
-        premises = " ".join(part.format(**terms) for part in self.premises)
-        return f"(=> (and {premises}) {self.conclusion.format(**terms)})"
-
-    @property
-    def goal(self) -> Goal:
-        """The implication for all real numbers."""
-        names = self.variables.split()
-        bound = " ".join(f"({name} Real)" for name in names)
-        return Goal(
-            name=self.name,
-            theory=_NUMBERS,
-            conclusion=f"(forall ({bound}) {self.at(**{name: name for name in names})})",
-        )
-
-
-def _number_worlds() -> Iterator[World]:
-    yield World(
-        sorts={"Real": (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(3))}, symbols={}
-    )
-
-
-_NUMBERS = Theory(name="real numbers", declarations="", axioms=(), worlds=_number_worlds)
-CANCEL = RealLemma(
-    name="a weight of m equal ones",
-    variables="w s r",
-    premises=("(> {s} 0.0)", "(> {r} 0.0)", "(= (* {w} (* {s} {r})) {r})"),
-    conclusion="(= (* {w} {s}) 1.0)",
-)
-HELD = RealLemma(
-    name="m times a mass",
-    variables="w s c a",
-    premises=("(= (* {w} {s}) 1.0)", "(= {a} (* {c} {w}))"),
-    conclusion="(= (* {a} {s}) {c})",
-)
-RATIO = RealLemma(
-    name="a ratio of masses",
-    variables="w s c a b o",
-    premises=("(= (* {w} {s}) 1.0)", "(= {o} 1.0)", "(= {a} (* {c} {w}))", "(= {b} (* {o} {w}))"),
-    conclusion="(= (/ {a} {b}) {c})",
-)
-
 _SIZES = Axiom("sizes", "(and (<= 1 n) (<= (+ n n) width))", "N symbols, D at least 2N coordinates")
 _PLACES = Axiom(
     "places",
@@ -112,9 +57,7 @@ _EMBEDDING = Axiom(
 
 
 def _theory(name: str, axioms: Sequence[Axiom], worlds: Worlds) -> Theory:
-    return Theory(
-        name=name, declarations=WORDS + ATTENTION, axioms=tuple(axioms), worlds=worlds
-    )
+    return Theory(name=name, declarations=WORDS + ATTENTION, axioms=tuple(axioms), worlds=worlds)
 
 
 def _partial_sum(start: str, step: str, bound: str, pattern: str, gloss: str) -> tuple[Axiom, ...]:
@@ -138,7 +81,11 @@ def logit_goals(worlds: Worlds) -> tuple[Goal, ...]:
         "logits",
         (
             _SIZES,
-            Axiom("zero", "(forall ((i Int) (j Int)) (! (= (Qm i j) 0.0) :pattern ((Qm i j))))", "Q = K = 0"),
+            Axiom(
+                "zero",
+                "(forall ((i Int) (j Int)) (! (= (Qm i j) 0.0) :pattern ((Qm i j))))",
+                "Q = K = 0",
+            ),
             *_partial_sum(
                 "(qsum i v 0)",
                 "(= (qsum i v (+ j 1)) (+ (qsum i v j) (* (Qm i j) (entry v j))))",
@@ -262,8 +209,10 @@ def softmax_goals(worlds: Worlds) -> tuple[Goal, ...]:
 
 VALUE_RULE = "(ite (and (block i) (= j (- i n))) 1.0 0.0)"
 """Entry (i, j) of V; a refutable twin replaces it."""
-_COPIED = "(forall ((i Int) (v Tok)) (! (= (vsum i v {k}) (ite (and (block i) (< (- i n) {k})) " \
+_COPIED = (
+    "(forall ((i Int) (v Tok)) (! (= (vsum i v {k}) (ite (and (block i) (< (- i n) {k})) "
     "(entry v (- i n)) 0.0)) :pattern ((vsum i v {k}))))"
+)
 SHOWS = """(forall ((v Tok) (b Disp)) (! (= (vsum (+ n (place b)) v width)
   (ite (= (disp v) b) 1.0 0.0)) :pattern ((vsum (+ n (place b)) v width))))"""
 ELSEWHERE = """(forall ((i Int) (v Tok)) (! (=> (not (block i)) (= (vsum i v width) 0.0))
@@ -323,11 +272,12 @@ _PART = "(> (size x) 0.0)"
 
 
 def _mixed(part: str, displayed: str) -> str:
-    return f"(= (mix x {part} u (+ n (place {displayed}))) (* (cnt {part} {displayed}) (weight x u u)))"
+    mixed = f"(mix x {part} u (+ n (place {displayed})))"
+    return f"(= {mixed} (* (cnt {part} {displayed}) (weight x u u)))"
 
 
 def _held(displayed: str) -> str:
-    """m times the mass of a displayed symbol is its count."""
+    """M times the mass of a displayed symbol is its count."""
     return f"(= (* (mid x (+ n (place {displayed}))) (size x)) (cnt x {displayed}))"
 
 

@@ -224,7 +224,9 @@ Exact = Callable[[WindowTransformer[str], Vocabulary[str]], MatrixTransformer[st
 Choose = Callable[[WindowTransformer[str], Context], WindowToken[str]]
 
 
-def exact(transformer: WindowTransformer[str], vocabulary: Vocabulary[str]) -> MatrixTransformer[str]:
+def exact(
+    transformer: WindowTransformer[str], vocabulary: Vocabulary[str]
+) -> MatrixTransformer[str]:
     """The transformer in exact matrices."""
     return MatrixTransformer(transformer=transformer, vocabulary=vocabulary)
 

@@ -22,7 +22,7 @@ from constructions.machines.contexts import (
     order_fails,
 )
 from constructions.machines.matrix_worlds import decoding_worlds
-from constructions.machines.readings import Context, graded, word_sorts, word_symbols
+from constructions.machines.readings import Context, Meaning, graded, word_sorts, word_symbols
 from constructions.machines.window import window_transformer
 from constructions.machines.window_theory import few_markers
 from constructions.machines.words import (
@@ -294,6 +294,14 @@ def order_worlds(choose: Choose = next_of) -> Iterator[World]:
     short = tuple(context for context in sorts["Ctx"] if len(context) < 2)  # noqa: PLR2004
     contexts = (*few_markers(sorts["Ctx"]), ())
     tokens = (*sorts["Tok"][:2], sorts["Tok"][3])
+    meaning: dict[str, Meaning] = {
+        **word_symbols(),
+        "hist": _histogram,
+        "at": lambda h, d: dict(h)[d],
+        "g": lambda r, h: transformer.next_token(r, [count for _, count in h]),
+        "G": lambda c: choose(transformer, c),
+        "join": lambda b, c: (*b, *c),
+    }
     yield World(
         sorts={
             **sorts,
@@ -302,14 +310,7 @@ def order_worlds(choose: Choose = next_of) -> Iterator[World]:
             "Lab": tuple({context[-1].label: None for context in contexts if context}),
             "Counts": tuple({_histogram(context): None for context in contexts}),
         },
-        symbols={
-            **word_symbols(),
-            "hist": _histogram,
-            "at": lambda h, d: dict(h)[d],
-            "g": lambda r, h: transformer.next_token(r, [count for _, count in h]),
-            "G": lambda c: choose(transformer, c),
-            "join": lambda b, c: (*b, *c),
-        },
+        symbols=meaning,
         free={
             "y": tokens[:2],
             "z": tokens,

@@ -133,6 +133,7 @@ class TuringMachine:
     )
 
     def __post_init__(self) -> None:
+        """Check and derive what the fields determine."""
         object.__setattr__(self, "rules", MappingProxyType(dict(self.rules)))
         self._require_distinct("alphabet", self.alphabet)
         self._require_distinct("states", self.states)
@@ -224,6 +225,7 @@ class QueueMachine(Generic[State]):
     )
 
     def __post_init__(self) -> None:
+        """Check and derive what the fields determine."""
         for where, symbol in (("blank", self.blank), ("front", self.front)):
             require_word(self.alphabet, (symbol,), f"QueueMachine.{where}")
 

@@ -37,6 +37,7 @@ class Followed(Generic[State]):
         word: Word,
         trace: Trace | None,
     ) -> None:
+        """Stand before the first step."""
         self.queue = QueueRun(machine, word)
         self.hist = ParityHistRun(hist, word) if hist else None
         self.transformer = SlidingWindowRun(transformer, word) if transformer else None

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from constructions.machines import window
-from constructions.machines.instances import run_exhibit, run_range, window_fails
+from constructions.machines.instances import ParityMaker, run_exhibit, run_range, window_fails
 from constructions.machines.parity import parity_machine
-from constructions.machines.parity_claims import ParityMaker, parity_vectors, sample_machine
-from constructions.machines.readings import Context, graded, words_up_to
+from constructions.machines.parity_claims import sample_machine
+from constructions.machines.parity_theory import parity_vectors
+from constructions.machines.readings import Context, Meaning, graded, words_up_to
 from constructions.machines.window import Normal, SlidingWindowRun
 from constructions.machines.window_theory import Code, Rules, transformer_symbols, window_theory
 from constructions.machines.words import (
@@ -175,6 +176,17 @@ def halting_worlds(make: ParityMaker, code: Code) -> Iterator[World]:
             if isinstance(context[-1].label, Normal)
         )
     )
+    meaning: dict[str, Meaning] = {
+        **symbols,
+        "xorp": lambda a, b: a ^ b,
+        "unit": lambda s: 1 << alphabet.index(s),
+        "kept": lambda q: q.parity,
+        "begins": lambda q: q.first,
+        "front": machine.front,
+        "recovered": lambda q, p: window.parity.recovered(machine, q, p),
+        "readoff": lambda c: window.final_queue(machine, transformer, c),
+        "final": transformer.is_final,
+    }
     yield World(
         sorts={
             "Sym": alphabet,
@@ -186,17 +198,7 @@ def halting_worlds(make: ParityMaker, code: Code) -> Iterator[World]:
             "Q": tuple(states),
             "Par": range(8),
         },
-        symbols={
-            **symbols,
-            "xorp": lambda a, b: a ^ b,
-            "unit": lambda s: 1 << alphabet.index(s),
-            "kept": lambda q: q.parity,
-            "begins": lambda q: q.first,
-            "front": machine.front,
-            "recovered": lambda q, p: window.parity.recovered(machine, q, p),
-            "readoff": lambda c: window.final_queue(machine, transformer, c),
-            "final": transformer.is_final,
-        },
+        symbols=meaning,
         free={"C": tuple(contexts), "s0": alphabet, "w0": queues},
     )
 
@@ -246,9 +248,10 @@ def halting_checks(
     expected=Status.PROVED,
 )
 def the_final_queue_is_read_off_the_context() -> tuple[Check, ...]:
-    """When the control label reaches the halting state, which keeps the parity r, the final queue
-    can be read off the context: in ready form the symbol named by r xor the parity of sem, then
-    sem; in refresh form sem itself. No run ends at a pending label, and G is defined on halting
-    labels.
+    """When the control label reaches the halting state the final queue can be read off the context.
+
+    The halting state keeps the parity r: in ready form the queue is the symbol named by r xor the
+    parity of sem, then sem; in refresh form it is sem itself. No run ends at a pending label, and
+    G is defined on halting labels.
     """
     return halting_checks()

@@ -6,13 +6,13 @@ Source: Sliding-Window Transformers Without Positional Encodings, Section 5 and 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from constructions.machines.contexts import Exact, exact, hist_machine_number, next_of
 from constructions.machines.matrices import MatrixTransformer, Vocabulary, labels_met
-from constructions.machines.readings import Context, word_symbols
+from constructions.machines.readings import Context, Meaning, word_symbols
 from constructions.machines.window import Normal, SlidingWindowRun, WindowLabel, window_transformer
 from verify.smtlib import World
 
@@ -31,6 +31,16 @@ def _sample(make: Exact) -> tuple[MatrixTransformer[str], tuple[Context, ...]]:
         contexts += [tuple(run.context), tuple(run.context)[:2]]
         run.step()
     return make(transformer, vocabulary), tuple(dict.fromkeys(contexts))
+
+
+def _at(table: Any) -> Callable[[Any, Any], Any]:
+    """Reads entry j of a table's vector."""
+    return lambda key, j: table[key][j]
+
+
+def _at_row(table: Any) -> Callable[[Any, Any, Any], Any]:
+    """Reads entry j of row i of a table's matrix."""
+    return lambda i, key, j: table[key][i][j]
 
 
 def _sums(rows: Any, vector: Any) -> list[list[Fraction]]:
@@ -53,21 +63,42 @@ def attention_worlds(make: Exact = exact) -> Iterator[World]:
     queries = {token: _sums(vocabulary.zero_matrix(), embedded[token]) for token in tokens}
     values = {token: _sums(vocabulary.value_matrix(), embedded[token]) for token in tokens}
     middles = {context: model.attend(context) for context in contexts}
-    query_matrix, value_matrix = vocabulary.zero_matrix(), vocabulary.value_matrix()
     width, size = vocabulary.width, len(vocabulary.displayed)
     whole = {token: [sums[width] for sums in queries[token]] for token in tokens}
-    logits = {
-        (a, b): _sums([whole[a]], whole[b])[0] for a in tokens for b in tokens
-    }
+    logits = {(a, b): _sums([whole[a]], whole[b])[0] for a in tokens for b in tokens}
 
     def mixed(context: Context, part: Context, token: Any, coordinate: int) -> Fraction:
         del token
         shares = [values[t][coordinate][width] for t in part]
         return sum(shares, Fraction(0)) / len(context)
 
+    def logit_sum(first: Any, second: Any, j: int) -> Fraction:
+        return logits[first, second][j]
+
     def exponential(logit: Fraction) -> Fraction:
         return {Fraction(0): Fraction(1)}[Fraction(logit)]
 
+    meaning: dict[str, Meaning] = {
+        **word_symbols(transformer.machine.alphabet, transformer.marker),
+        "width": width,
+        "n": size,
+        "entry": _at(embedded),
+        "place": transformer.displayed.index,
+        "Qm": _at(vocabulary.zero_matrix()),
+        "Vm": _at(vocabulary.value_matrix()),
+        "qsum": _at_row(queries),
+        "vsum": _at_row(values),
+        "lsum": logit_sum,
+        "logit": lambda a, b: logits[a, b][width],
+        "e": exponential,
+        "mass": lambda c, v: sum((exponential(logits[v, t][width]) for t in c), Fraction(0)),
+        "weight": lambda c, a, b: Fraction(1, len(c)),
+        "size": lambda c: Fraction(len(c)),
+        "cnt": lambda c, b: Fraction([t.displayed for t in c].count(b)),
+        "mix": mixed,
+        "mid": _at(middles),
+        "last": lambda c: c[-1],
+    }
     yield World(
         sorts={
             "Tok": tokens,
@@ -76,27 +107,7 @@ def attention_worlds(make: Exact = exact) -> Iterator[World]:
             "Real": (Fraction(0),),
         },
         integers=range(width),
-        symbols={
-            **word_symbols(transformer.machine.alphabet, transformer.marker),
-            "width": width,
-            "n": size,
-            "entry": lambda v, j: embedded[v][j],
-            "place": transformer.displayed.index,
-            "Qm": lambda i, j: query_matrix[i][j],
-            "Vm": lambda i, j: value_matrix[i][j],
-            "qsum": lambda i, v, j: queries[v][i][j],
-            "vsum": lambda i, v, j: values[v][i][j],
-            "lsum": lambda a, b, j: logits[a, b][j],
-            "logit": lambda a, b: logits[a, b][width],
-            "e": exponential,
-            "mass": lambda c, v: sum((exponential(logits[v, t][width]) for t in c), Fraction(0)),
-            "weight": lambda c, a, b: Fraction(1, len(c)),
-            "size": lambda c: Fraction(len(c)),
-            "cnt": lambda c, b: Fraction([t.displayed for t in c].count(b)),
-            "mix": mixed,
-            "mid": lambda c, i: middles[c][i],
-            "last": lambda c: c[-1],
-        },
+        symbols=meaning,
         free={
             "k": range(0, width, 2),
             "u": tuple(dict.fromkeys(context[-1] for context in contexts[:2])),
@@ -108,7 +119,9 @@ def attention_worlds(make: Exact = exact) -> Iterator[World]:
     )
 
 
-def _score(model: MatrixTransformer[str], token: Any, final: tuple[Fraction, ...]) -> list[Fraction]:
+def _score(
+    model: MatrixTransformer[str], token: Any, final: tuple[Fraction, ...]
+) -> list[Fraction]:
     return _sums([model.vocabulary.embed(token)], final)[0]
 
 
@@ -132,23 +145,28 @@ def decoding_worlds(make: Exact = exact) -> Iterator[World]:
         (token, context): _score(model, token, finals[context])
         for token, context in itertools.product(tokens, contexts)
     }
+
+    def score(token: Any, context: Context, j: int) -> Fraction:
+        return scores[token, context][j]
+
+    meaning: dict[str, Meaning] = {
+        **word_symbols(transformer.machine.alphabet, transformer.marker),
+        "width": width,
+        "n": size,
+        "r": label_count,
+        "place": lambda v: vocabulary.displayed.index(v.displayed),
+        "row": lambda v: vocabulary.labels.index(v.label),
+        "update": lambda v: v.update,
+        "emb": _at(embedded),
+        "mid": _at(middles),
+        "mlp": _at(changes),
+        "h1": _at(finals),
+        "score": score,
+        "G": lambda c: chosen[c],
+    }
     yield World(
         sorts={"Tok": tokens, "Ctx": contexts},
         integers=range(width + 1),
-        symbols={
-            **word_symbols(transformer.machine.alphabet, transformer.marker),
-            "width": width,
-            "n": size,
-            "r": label_count,
-            "place": lambda v: vocabulary.displayed.index(v.displayed),
-            "row": lambda v: vocabulary.labels.index(v.label),
-            "update": lambda v: v.update,
-            "emb": lambda v, j: embedded[v][j],
-            "mid": lambda c, j: middles[c][j],
-            "mlp": lambda c, j: changes[c][j],
-            "h1": lambda c, j: finals[c][j],
-            "score": lambda v, c, j: scores[v, c][j],
-            "G": lambda c: chosen[c],
-        },
+        symbols=meaning,
         free={"k": range(width), "C": contexts, "v0": tokens},
     )

@@ -9,12 +9,12 @@ Source: Sliding-Window Transformers Without Positional Encodings, Sections 3 and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from constructions.machines import definitions
-from constructions.machines.definitions import Token, Word, parity_mask
+from constructions.machines.definitions import Token, Word, parity_mask, parity_vector
 from constructions.machines.window import Normal, Pending, WindowLabel, WindowToken
 from verify.claims import Check, Profile, supports
 from verify.counterexamples import Counterexample
@@ -23,6 +23,14 @@ from verify.smtlib import World
 from verify.verdicts import Json
 
 Context = tuple[WindowToken[Any], ...]
+Meaning = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | object
+)
+"""What a symbol of a theory means: a function of the code or a value."""
 
 MARKER = "#"
 ALPHABET = ("a", "b")
@@ -83,7 +91,7 @@ def _same(symbol: str) -> str:
 
 def word_symbols(
     alphabet: Sequence[str] = ALPHABET, marker: str = MARKER, reading: Reading | None = None
-) -> dict[str, Any]:
+) -> dict[str, Meaning]:
     """Meaning of the symbols of WORDS: words are tuples, contexts are tuples of tokens."""
     read = reading or Reading()
     bits = {symbol: 1 << place for place, symbol in enumerate(alphabet)}
@@ -175,27 +183,7 @@ def reading_fails(reading: Reading) -> Callable[[Context], Counterexample | None
 
     def holds(context: Context) -> Counterexample | None:
         shown = displayed_text(context)
-        word = tuple(symbol for symbol in shown if symbol != MARKER)
-        found: Mapping[str, tuple[Any, Any]] = {
-            "sem": (reading.sem(context, MARKER), word),
-            "markers": (reading.markers(context, MARKER), shown.count(MARKER)),
-            "parity": (
-                parity_mask(ALPHABET, reading.sem(context, MARKER)),
-                sum((shown.count(y) % 2) << place for place, y in enumerate(ALPHABET)),
-            ),
-            "length": (
-                len(reading.sem(context, MARKER)) + reading.markers(context, MARKER),
-                len(context),
-            ),
-        }
-        if context:
-            for update, start in ((0, 1), (1, 0)):
-                token = Token(displayed="a", label=context[-1].label, update=update)
-                found = {
-                    **found,
-                    f"slide {update}": (reading.slide(context, token), (*context[start:], token)),
-                }
-        for name, (came, required) in found.items():
+        for name, came, required in _readings(reading, context):
             if came != required:
                 return Counterexample(
                     text=f"{name} of a context that displays {shown}: {required} is required, "
@@ -205,6 +193,20 @@ def reading_fails(reading: Reading) -> Callable[[Context], Counterexample | None
         return None
 
     return holds
+
+
+def _readings(reading: Reading, context: Context) -> Iterator[tuple[str, Any, Any]]:
+    """What is read, what the code says, and what the definition says."""
+    shown = displayed_text(context)
+    word = reading.sem(context, MARKER)
+    yield "sem", word, tuple(symbol for symbol in shown if symbol != MARKER)
+    yield "markers", reading.markers(context, MARKER), shown.count(MARKER)
+    odd = [shown.count(symbol) % 2 for symbol in ALPHABET]
+    yield "parity", list(parity_vector(parity_mask(ALPHABET, word), len(ALPHABET))), odd
+    for update in (0, 1) if context else ():
+        token = Token(displayed="a", label=context[-1].label, update=update)
+        required = (*context[1 - update :], token)
+        yield f"slide with bit {update}", reading.slide(context, token), required
 
 
 def reading_exhibit(context: Context) -> Json:
@@ -226,7 +228,9 @@ def plain_contexts(length: int) -> Iterator[Context]:
     )
 
 
-def graded(make: Callable[[int], Range], quick: int, standard: int, deep: int) -> dict[Profile, Range]:
+def graded(
+    make: Callable[[int], Range], quick: int, standard: int, deep: int
+) -> dict[Profile, Range]:
     """One range per profile, made from one number each."""
     return {"quick": make(quick), "standard": make(standard), "deep": make(deep)}
 

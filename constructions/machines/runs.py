@@ -39,6 +39,7 @@ class TuringRun:
     __slots__ = ("_highest", "_lowest", "_origin", "cells", "head", "machine", "state", "steps")
 
     def __init__(self, machine: TuringMachine, word: Iterable[str] = ()) -> None:
+        """Stand before the first step."""
         self.machine = machine
         self.cells = [*require_word(machine.alphabet, word, "TuringRun.word")] or [machine.blank]
         self.head = 0
@@ -122,6 +123,7 @@ class QueueRun(Generic[State]):
     __slots__ = ("_row", "appended", "halted", "machine", "max_length", "queue", "state", "steps")
 
     def __init__(self, machine: QueueMachine[State], word: Iterable[str] = ()) -> None:
+        """Stand before the first step."""
         self.machine = machine
         kept = require_word(machine.alphabet, word, "QueueRun.word")
         self.queue: deque[str] = deque((machine.front, *kept))
@@ -159,6 +161,7 @@ class HistRun(Generic[State]):
     __slots__ = ("_places", "counts", "machine", "max_window", "state", "steps", "window")
 
     def __init__(self, machine: HistMachine[State], word: Iterable[str] = ()) -> None:
+        """Stand before the first step."""
         self.machine = machine
         self.window = deque(require_word(machine.alphabet, word, "HistRun.word"))
         self._places = {symbol: place for place, symbol in enumerate(machine.alphabet)}
@@ -200,6 +203,7 @@ class ParityHistRun(Generic[State]):
     )  # fmt: skip
 
     def __init__(self, machine: ParityHistMachine[State], word: Iterable[str] = ()) -> None:
+        """Stand before the first step."""
         self.machine = machine
         self.window = deque(require_word(machine.alphabet, word, "ParityHistRun.word"))
         self._bits = {symbol: 1 << place for place, symbol in enumerate(machine.alphabet)}

@@ -89,6 +89,7 @@ class TuringQueue:
     unmarked: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Check and derive what the fields determine."""
         cells = self.machine.alphabet
         mark = "*"
         while any(symbol + mark in cells for symbol in cells):

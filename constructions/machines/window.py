@@ -170,6 +170,7 @@ class SlidingWindowRun(Generic[State]):
     )  # fmt: skip
 
     def __init__(self, transformer: WindowTransformer[State], word: Iterable[str] = ()) -> None:
+        """Stand before the first step."""
         self.transformer = transformer
         self.context = deque(transformer.prompt(word))
         self._places = {symbol: place for place, symbol in enumerate(transformer.displayed)}

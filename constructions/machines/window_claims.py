@@ -146,8 +146,10 @@ def ready_checks(rules: Rules | None = None, code: Code | None = None) -> tuple[
     expected=Status.PROVED,
 )
 def a_ready_context_steps_to_ready_or_refresh_form() -> tuple[Check, ...]:
-    """Ready contexts go to ready or refresh form of the next window and state, for one- and
-    two-symbol appends; in refresh form the context still shows the whole word W_t a_t.
+    """Ready contexts go to ready or refresh form, for one- and two-symbol appends.
+
+    The form is that of the next window and state; in refresh form the context still shows the
+    whole word W_t a_t. The prompt is in ready form.
     """
     return ready_checks()
 
@@ -165,9 +167,7 @@ def refresh_checks(rules: Rules | None = None, code: Code | None = None) -> tupl
             Exhaustive(
                 holds=refresh_fails(used.make),
                 ranges=graded(
-                    lambda length: context_range(
-                        length, marked=False, states=("p", "q", "halt")
-                    ),
+                    lambda length: context_range(length, marked=False, states=("p", "q", "halt")),
                     3,
                     4,
                     6,
@@ -189,8 +189,9 @@ def refresh_checks(rules: Rules | None = None, code: Code | None = None) -> tupl
     expected=Status.PROVED,
 )
 def a_context_without_marker_goes_to_ready_form() -> tuple[Check, ...]:
-    """Refresh contexts go to ready form of the same step: one token brings the marker back and
-    drops the oldest symbol.
+    """Refresh contexts go to ready form.
+
+    One token brings the marker back and drops the oldest symbol; the step stays the same.
     """
     return refresh_checks()
 
@@ -283,7 +284,9 @@ def bound_checks(rules: Rules | None = None, code: Code | None = None) -> tuple[
     expected=Status.PROVED,
 )
 def contexts_stay_within_one_token_of_the_largest_window() -> tuple[Check, ...]:
-    """With S the largest of all windows, the final one included, the context has at most S + 1
-    tokens at every token, and a HIST step takes at most 3.
+    """With S the largest of all windows the context has at most S + 1 tokens at every token.
+
+    The final window is included, and the middle of a two-symbol append; a HIST step takes at most
+    3 tokens.
     """
     return bound_checks()

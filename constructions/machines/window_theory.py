@@ -23,6 +23,7 @@ from constructions.machines.contexts import hist_machine_number
 from constructions.machines.definitions import ParityHistMachine
 from constructions.machines.readings import (
     Context,
+    Meaning,
     Reading,
     word_sorts,
     word_symbols,
@@ -237,7 +238,7 @@ Maker = Callable[[ParityHistMachine[Any]], WindowTransformer[Any]]
 
 def transformer_symbols(
     transformer: WindowTransformer[Any], reading: Reading | None = None
-) -> dict[str, Any]:
+) -> dict[str, Meaning]:
     """Meaning of the symbols of TRANSFORMER in a real transformer and its machine."""
     machine = transformer.machine
     alphabet = machine.alphabet
@@ -282,7 +283,9 @@ class Code:
 def few_markers(contexts: Iterable[Context]) -> tuple[Context, ...]:
     """Contexts in which G is defined: not empty, at most one marker."""
     return tuple(
-        context for context in contexts if context and sum(t.displayed == "#" for t in context) < 2  # noqa: PLR2004
+        context
+        for context in contexts
+        if context and sum(t.displayed == "#" for t in context) < 2  # noqa: PLR2004
     )
 
 

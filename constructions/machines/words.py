@@ -384,7 +384,9 @@ def law_checks(
     expected=Status.PROVED,
 )
 def words_and_contexts_obey_the_same_laws_at_both_ends() -> tuple[Check, ...]:
-    """Parity, length, counts, sem, markers and newest label, defined by the front of a word or
+    """The laws of words, contexts, parity and sem that the step proofs use.
+
+    Parity, length, counts, sem, markers and newest label, defined by the front of a word or
     context, change at its rear as the step proofs say; the parity of sem is the displayed counts
     mod 2.
     """

@@ -138,8 +138,10 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
             )
         if case.width <= DENSE_LIMIT and dense_probe(model) != probes.dense():
             return _fails(case, "the dense matrices must multiply to P_0; they do not")
-        if model.most_ones() > case.width or (layout.tied and not model.tied):
+        if model.most_ones() > case.width:
             return _fails(case, f"parameters need at most m ones, got {model.most_ones()}")
+        if layout.tied and not model.tied:
+            return _fails(case, "all layers must share their parameters; they do not")
         target = random_target(case.size, seed=case.width)
         if probe_columns(layout.write(target, case.width), probes) != coefficients(target, 0):
             return _fails(case, "E P_0 must equal C_0 for the target of seed m; it does not")

@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from constructions.universal import looped, shift, tree
@@ -46,7 +47,8 @@ ENTRIES: tuple[Exact, ...] = (0, 1, -1, 2, Fraction(1, 2), -2, Fraction(-1, 2), 
 class EndToEnd:
     """Everything that one end-to-end comparison depends on.
 
-    `data` holds a byte per entry of X and of the target's weights, in that order.
+    `data` holds a byte per entry of X and of the target's weights at the largest sizes, so that
+    an entry keeps its byte when a size shrinks.
     """
 
     layout: str
@@ -57,6 +59,11 @@ class EndToEnd:
     mask: Mask
     data: bytes
 
+    def entries(self) -> list[Exact]:
+        """The entries of X, of the W_Q, the W_K, the W_V and the W_O, in that order."""
+        wanted = places(self.size, self.length)
+        return [ENTRIES[self.data[-1 - place] % len(ENTRIES)] for place in wanted]
+
     def as_json(self) -> dict[str, Json]:
         """The instance exactly, as a counterexample prints it."""
         return {
@@ -66,25 +73,37 @@ class EndToEnd:
             "tokens": self.length,
             "normaliser": self.normaliser,
             "mask": [[int(ok) for ok in row] for row in self.mask],
-            "entries": [str(ENTRIES[byte % len(ENTRIES)]) for byte in self.data],
+            "entries": [str(entry) for entry in self.entries()],
         }
 
 
-def entry_count(size: TransformerSize, length: int) -> int:
-    """Entries of X and of all weights: n d_in + 4 H L d d_in."""
-    weights = 4 * size.heads * size.layers * size.head_width * size.token_width
-    return length * size.token_width + weights
+LARGEST = TransformerSize(heads=3, layers=3, head_width=2, token_width=2)
+MOST_TOKENS = 6
+
+
+@cache
+def places(size: TransformerSize, length: int) -> tuple[int, ...]:
+    """Where the bytes of X, of the W_Q, the W_K, the W_V and the W_O stand, from the end on."""
+    most, heads, wide = LARGEST, LARGEST.heads, LARGEST.token_width
+    inputs = [i * wide + j for i in range(length) for j in range(size.token_width)]
+    tall = list(itertools.product(range(size.token_width), range(size.head_width)))
+    flat = list(itertools.product(range(size.head_width), range(size.token_width)))
+    weights = [
+        ((((kind * most.layers + layer) * heads + head) * wide) + i) * most.head_width + j
+        for kind, entries in enumerate((tall, tall, tall, flat))
+        for layer in range(size.layers)
+        for head in range(size.heads)
+        for i, j in entries
+    ]
+    return (*inputs, *(MOST_TOKENS * wide + place for place in weights))
 
 
 def unpack(case: EndToEnd) -> tuple[Matrix, Target]:
     """Inputs and target from the drawn bytes."""
-    size, place = case.size, 0
+    size, entries = case.size, iter(case.entries())
 
     def take(height: int, width: int) -> Matrix:
-        nonlocal place
-        chunk = case.data[place : place + height * width]
-        place += height * width
-        return Matrix(height, width, [ENTRIES[byte % len(ENTRIES)] for byte in chunk])
+        return Matrix(height, width, itertools.islice(entries, height * width))
 
     def grid(height: int, width: int) -> tuple[tuple[Matrix, ...], ...]:
         return tuple(
@@ -146,24 +165,23 @@ def output_differs(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Counterexa
 _HEADS = _LAYERS = (1, 2, 2, 3)
 _PLAN_BYTES = 7 + 5
 """Seven choices and 40 bits for a mask of up to 6 x 6."""
-_ENTRY_BYTES = 6 * 2 + 4 * 3 * 3 * 2 * 2
-"""Entries of the largest instance."""
 
 
 def instances(layouts: Sequence[Layout]) -> Any:
     """Hypothesis strategy for EndToEnd instances; it shrinks every size towards 1.
 
     One draw of bytes makes an instance (what to build, then the entries): drawing is most of a
-    search's cost, and bytes shrink one by one.
+    search's cost, and bytes shrink one by one. The entries that stay keep their bytes when a size
+    shrinks, so an instance that fails still fails.
     """
     from hypothesis import strategies as st
 
     names: Mapping[str, Layout] = {layout.name: layout for layout in layouts}
     variants = list(itertools.product(sorted(names), NORMALISERS, (0, 1)))
-    total = _PLAN_BYTES + _ENTRY_BYTES
+    total = len(places(LARGEST, MOST_TOKENS))
 
-    def instance(data: bytes) -> EndToEnd:
-        heads, layers, head_width, token_width, length, variant, mask, *bits = data[:_PLAN_BYTES]
+    def instance(plan: bytes, data: bytes) -> EndToEnd:
+        heads, layers, head_width, token_width, length, variant, mask, *bits = plan
         name, normaliser, spare = variants[int(variant) % len(variants)]
         size = TransformerSize(
             heads=1 if names[name].single_head else _HEADS[heads % len(_HEADS)],
@@ -179,10 +197,12 @@ def instances(layouts: Sequence[Layout]) -> Any:
             length=tokens,
             normaliser=normaliser,
             mask=_mask(mask, bytes(bits), tokens),
-            data=data[_PLAN_BYTES : _PLAN_BYTES + entry_count(size, tokens)],
+            data=data,
         )
 
-    return st.binary(min_size=total, max_size=total).map(instance)
+    plan = st.binary(min_size=_PLAN_BYTES, max_size=_PLAN_BYTES)
+    entries = st.binary(min_size=total, max_size=total)
+    return st.builds(instance, plan, entries)
 
 
 def _mask(kind: int, bits: bytes, length: int) -> Mask:

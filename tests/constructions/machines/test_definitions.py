@@ -64,7 +64,7 @@ def oracle(turing, word, limit):
     configurations = []
     try:
         for configuration in islice(independent.read_input_stepwise("".join(word)), limit + 1):
-            configurations.append(configuration)  # noqa: PERF402
+            configurations.append(configuration)
     except RejectionException:
         pass
     return configurations

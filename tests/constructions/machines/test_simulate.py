@@ -151,7 +151,7 @@ def test_traces_and_progress_are_called():
 def test_wrong_requests_are_refused():
     with pytest.raises(MachineError, match="levels must be some of turing, queue"):
         run_levels(FOUR, (), 5, ["tape"])
-    with pytest.raises(MachineError, match="levels must be some of .*got none"):
+    with pytest.raises(MachineError, match=r"levels must be some of .*got none"):
         run_levels(FOUR, (), 5, [])
     with pytest.raises(MachineError, match=r"run_levels\.input_word: symbol 0"):
         run_levels(FOUR, ("2",), 5)

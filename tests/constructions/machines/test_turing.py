@@ -156,7 +156,7 @@ def test_words_that_no_run_meets_are_refused():
     start = Control(state="A", held="▷", phase=Phase.START)
     with pytest.raises(MachineError, match=r"no run of .* pops '0\*'"):
         source.rule(arrive, "0*")
-    with pytest.raises(MachineError, match="no run of .* pops '1'"):
+    with pytest.raises(MachineError, match=r"no run of .* pops '1'"):
         source.rule(start, "1")
     with pytest.raises(MachineError, match="one cell must carry the head, got none"):
         source.configuration(scan, ["1", "▷"])
