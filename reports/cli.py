@@ -279,7 +279,7 @@ def invoke(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("certiformer: interrupted", err=True)
         return INTERRUPTED
-    except Exception:  # noqa: BLE001 - a fault of the suite itself must not look like a verdict
+    except Exception:  # a fault of the suite itself must not look like a verdict
         typer.echo(traceback.format_exc(), err=True)
         return BROKEN
     return status if isinstance(status, int) else 0

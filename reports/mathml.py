@@ -27,7 +27,7 @@ def convert(latex: str) -> str | None:
 
     try:
         element: Xml.Element = convert_to_element(latex, display="block")
-    except Exception:  # noqa: BLE001 - whatever the converter raises, the LaTeX is shown instead
+    except Exception:  # whatever the converter raises, the LaTeX is shown instead
         return None
     return _written(element)
 

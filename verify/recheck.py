@@ -21,20 +21,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 RECORD_SCHEMA = "certiformer/record/1"
 SCHEMA = "certiformer/certificate/1"
 FIELDS = {"schema", "kind", "claim", "statement", "content"}
 LARGEST_BYTES = 64 << 20
+LARGEST_EXPONENT = 100
 SOLVER_SECONDS = 120
-ACCEPTED, REJECTED, PARTLY, NOT_RECHECKED, UNREADABLE = (
-    "accepted",
-    "rejected",
-    "partly",
-    "not rechecked",
-    "unreadable",
-)
+ACCEPTED = "accepted"
+REJECTED = "rejected"
+PARTLY = "partly"
+NOT_RECHECKED = "not rechecked"
+UNREADABLE = "unreadable"
 
 Rows = list[list[Fraction]]
 
@@ -82,6 +81,11 @@ def read_json(path: Path) -> tuple[Any, bytes]:
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"is not one JSON value: {error}") from error
     return value, data
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """A JSON object's fields; none for any other value."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def canonical(value: Any) -> bytes:
@@ -135,7 +139,8 @@ def expand(tree: Any, commutative: bool) -> Polynomial:
     if head == "number":
         return {(): Fraction(tree[1])}
     if head == "^":
-        require(isinstance(tree[2], int) and 0 < tree[2] < 100, "an exponent is out of range")
+        fits = isinstance(tree[2], int) and 0 < tree[2] <= LARGEST_EXPONENT
+        require(fits, "an exponent is out of range")
         return expand(["*", *[tree[1]] * tree[2]], commutative)
     require(head in ("+", "*"), f"unknown operation {head!r}")
     result: Polynomial = {} if head == "+" else {(): Fraction(1)}
@@ -219,12 +224,13 @@ def check_fixed_parameters(exhibit: Any) -> None:
     seen: set[int] = set()
 
     def select(path: tuple[int, ...], last: Column) -> None:
-        for column in last.values():
+        for start in last.values():
+            ones = start
             for layer in reversed(range(len(path))):
-                column = moved(values[layer][path[layer]], column)
-            require(len(column) == 1, f"the product along {path} is not one-hot")
-            require(not column & seen, f"the product along {path} selects a coordinate again")
-            seen.update(column)
+                ones = moved(values[layer][path[layer]], ones)
+            require(len(ones) == 1, f"the product along {path} is not one-hot")
+            require(not ones & seen, f"the product along {path} selects a coordinate again")
+            seen.update(ones)
 
     for depth in range(sizes.layers):
         readers = [
@@ -262,11 +268,12 @@ def dense(places: Any, height: int, width: int) -> Rows:
 
 def attention(name: str, logits: Rows, mask: Any) -> Rows:
     """The rational stand-ins for softmax, by name."""
-    weight: Callable[[Fraction], Fraction] = {
+    by_name: dict[str, Callable[[Fraction], Fraction]] = {
         "linear": lambda z: z / 4,
         "square": lambda z: 1 + z * z,
         "scrambled": lambda z: Fraction(1 + (z.numerator + 3 * z.denominator) % 5),
-    }[name]
+    }
+    weight = by_name[name]
     result: Rows = []
     for row, allowed in zip(logits, mask, strict=True):
         weights = [weight(z) if ok else Fraction(0) for z, ok in zip(row, allowed, strict=True)]
@@ -367,6 +374,224 @@ def check_independent_paths(exhibit: Any) -> None:
     )
 
 
+# --- machines: a Turing machine, its queue machine, parity-HIST machine and transformer ---------
+
+START, BLANK, MARKER, HALT = "▷", "0", "#", "halt"
+MOST_MACHINE_STEPS = 100_000
+Table = dict[tuple[str, str], tuple[str, str, str]]
+
+
+def table_of(text: str) -> Table:
+    """Rules of a bbchallenge text with two states and two symbols: (write, move, next state)."""
+    rows = text.split("_")
+    require([len(row) for row in rows] == [6, 6], f"{text!r} is not a machine of 2 by 2")
+    table: Table = {}
+    for (state, row), symbol in itertools.product(zip("AB", rows, strict=True), (0, 1)):
+        entry = row[3 * symbol : 3 * symbol + 3]
+        if entry != "---":
+            require(entry[0] in "01" and entry[1] in "LR" and entry[2] in "ABZ", "no such rule")
+            table[state, str(symbol)] = (entry[0], entry[1], entry[2])
+    return table
+
+
+def turing_run(table: Table, word: list[str], rules: int) -> tuple[bool, int, str, int]:
+    """(halted, rules applied, tape without outer blanks, cells of the input or under the head)."""
+    tape = dict(enumerate(word))
+    head, state, steps = 0, "A", 0
+    cells = {*tape, head}
+    while (state, tape.get(head, BLANK)) in table and steps < rules:
+        tape[head], move, state = table[state, tape.get(head, BLANK)]
+        head, steps = head + (1 if move == "R" else -1), steps + 1
+        cells.add(head)
+    text = "".join(tape.get(i, BLANK) for i in range(min(cells), max(cells) + 1)).strip(BLANK)
+    return (state, tape.get(head, BLANK)) not in table, steps, text, len(cells)
+
+
+def queue_step(table: Table, control: Any, symbol: str) -> tuple[Any, list[str], bool]:
+    """(next control, appended symbols, whether a rule was looked up); control holds one item.
+
+    The cyclic word is the start symbol and the cells, the head's cell marked by a star.
+    """
+    if control is None:
+        return ("A", START, "arrive"), [BLANK], False
+    state, held, phase = control
+    if phase == "scan" and not symbol.endswith("*"):
+        return (state, symbol, phase), [held], False
+    if phase == "arrive" and symbol == START:
+        return (state, START, "scan"), [held, BLANK + "*"], False
+    cell = symbol.removesuffix("*")
+    write, move, target = table.get((state, cell), (cell, "", "Z"))
+    if target == "Z":
+        return HALT, [held, write], True
+    if move == "R":
+        return (target, write, "arrive"), [held], True
+    marked = [START, BLANK + "*"] if held == START else [held + "*"]
+    return (target, write, "scan"), marked, True
+
+
+def tape_of(queue: list[str]) -> str:
+    """The cells from the start symbol on, cyclically, without outer blanks."""
+    place = queue.index(START)
+    return "".join(s.removesuffix("*") for s in queue[place + 1 :] + queue[:place]).strip(BLANK)
+
+
+def check_queue_run(exhibit: Any) -> None:
+    """Every machine of a block as Turing and as queue machine, within Theorem 6's constants."""
+    entries = ["---", *map("".join, itertools.product("01", "LR", "ABZ"))]
+    tables = list(itertools.product(entries, repeat=4))
+    first, every, rules = exhibit["first"], exhibit["every"], exhibit["rules"]
+    chosen = tables[first::every][: exhibit["machines"]]
+    words = [
+        list(w)
+        for n in range(exhibit["longest_input"] + 1)
+        for w in itertools.product("01", repeat=n)
+    ]
+    sums = dict.fromkeys(("halted", "turing_steps", "nonblank", "queue_steps", "max_length"), 0)
+    text, tape = "", ""
+    for (a, b, c, d), word in itertools.product(chosen, words):
+        text = f"{a}{b}_{c}{d}"
+        table = table_of(text)
+        halted, applied, tape, cells = turing_run(table, word, rules)
+        queue, control, steps, looked, longest = [START, *word], None, 0, 0, len(word) + 1
+        while control != HALT:
+            following, new, rule = queue_step(table, control, queue[0])
+            if rule and looked == applied and not halted:
+                break
+            control, queue = following, [*queue[1:], *new]
+            steps, looked, longest = steps + 1, looked + rule, max(longest, len(queue))
+            require(steps <= MOST_MACHINE_STEPS, f"{text} runs too long")
+        require(steps <= applied * (cells + 2) + 2, f"{text} takes {steps} queue steps")
+        require(longest <= cells + 2, f"{text} has a queue of {longest}")
+        require(not halted or tape_of(queue) == tape, f"{text} ends with another tape")
+        for name, value in zip(sums, (halted, applied, tape.count("1"), steps), strict=False):
+            sums[name] += value
+        sums["max_length"] = max(sums["max_length"], longest)
+    shown = tape.replace(BLANK, "_")
+    for name, value in {**sums, "last_machine": text, "last_tape": shown}.items():
+        require(
+            exhibit[name] == value, f"{name} is {value!r}, the certificate says {exhibit[name]!r}"
+        )
+
+
+def parities(word: list[str]) -> frozenset[str]:
+    """The symbols that occur an odd number of times."""
+    return frozenset(symbol for symbol in word if word.count(symbol) % 2)
+
+
+def transformer_token(context: list[Any], delta: Any, idle: str) -> tuple[str, Any, int]:
+    """G: the next (displayed symbol, label, update bit) from the displays and the newest label."""
+    shown = [display for display, _ in context]
+    kind, state, *owed = context[-1][1]
+    if MARKER not in shown:
+        return MARKER, context[-1][1], 0
+    require(shown.count(MARKER) == 1, "a context holds two markers")
+    if kind == "P":
+        return owed[0], ("N", state), 0
+    if state[0] == HALT:
+        return idle, context[-1][1], 0
+    target, (one, *more) = delta(state, parities([s for s in shown if s != MARKER]))
+    return (one, ("P", target, more[0]), 1) if more else (one, ("N", target), 0)
+
+
+def generated(context: list[Any], token: tuple[str, Any, int]) -> list[Any]:
+    """The context after a token: bit 1 keeps the oldest one, bit 0 drops it."""
+    display, label, bit = token
+    return [*(context if bit else context[1:]), (display, label)]
+
+
+def check_window_run(exhibit: Any) -> None:
+    """A machine's transformer, run on its own; its figures and the queue read off its context."""
+    table, word = table_of(exhibit["machine"]), list(exhibit["input"])
+
+    def delta(state: Any, seen: frozenset[str]) -> tuple[Any, list[str]]:
+        control, kept = state
+        (front,) = {START} if control is None else kept ^ seen
+        target, new, _ = queue_step(table, control, front)
+        return (target, seen ^ parities(new)), new
+
+    begin = ("N", (None, frozenset[str]()))
+    context: list[Any] = [(symbol, begin) for symbol in [*word, MARKER]]
+    steps, tokens, refreshes, largest, longest = 0, 0, 0, len(context), len(word)
+    while context[-1][1][1][0] != HALT and steps < exhibit["limit"]:
+        pending = True
+        while pending:
+            token = transformer_token(context, delta, "0")
+            context = generated(context, token)
+            tokens, largest = tokens + 1, max(largest, len(context))
+            refreshes += token[0] == MARKER
+            pending = token[0] == MARKER or token[1][0] == "P"
+        steps += 1
+        shown = [display for display, _ in context if display != MARKER]
+        ready = len(shown) < len(context)
+        longest = max(longest, len(shown) - (not ready))
+        require(largest <= longest + 1, f"a context of {largest} exceeds S + 1 = {longest + 1}")
+    shown = [display for display, _ in context if display != MARKER]
+    control, kept = context[-1][1][1]
+    ready = len(shown) < len(context)
+    queue = [*({START} if control is None else kept ^ parities(shown)), *shown] if ready else shown
+    figures = {
+        "halted": control == HALT,
+        "steps": steps,
+        "tokens": tokens,
+        "refreshes": refreshes,
+        "max_context": largest,
+        "max_window": longest,
+        "queue": " ".join(queue),
+        "form": "ready" if ready else "refresh",
+    }
+    for name, value in figures.items():
+        require(
+            exhibit[name] == value, f"{name} is {value!r}, the certificate says {exhibit[name]!r}"
+        )
+    if control == HALT:
+        halted, _, tape, _ = turing_run(table, word, MOST_MACHINE_STEPS)
+        require(halted and tape_of(queue) == tape, "the queue read off is not the machine's tape")
+
+
+def label_text(label: Any) -> str:
+    """How certificates write a label."""
+    kind, state, *owed = label
+    return " ".join([kind, state[0], *owed])
+
+
+def check_context(exhibit: Any) -> None:
+    """One context of the numbered machines: histogram, next token, or the whole step."""
+    words = [list(w) for n in (1, 2) for w in itertools.product("ab", repeat=n)]
+    choices = [(state, word) for state in ("p", "q", HALT) for word in words]
+
+    def delta(state: Any, seen: frozenset[str]) -> tuple[Any, list[str]]:
+        mask: int = ("a" in seen) + 2 * ("b" in seen)
+        number: int = exhibit["machine"] + 5 * mask + 7 * (state[0] == "q")
+        target, word = choices[number % len(choices)]
+        return (target,), word
+
+    shown = exhibit["displayed"].split()
+    if "histogram" in exhibit:
+        shares = [str(Fraction(shown.count(symbol), len(shown))) for symbol in "ab#"]
+        require(exhibit["histogram"].split() == shares, "the histogram is another")
+        return
+    context: list[Any] = [(symbol, ("N", (exhibit["state"],))) for symbol in shown]
+    tokens: list[list[Any]] = []
+    while not tokens or (tokens[-1][1][0] == "P" and "tokens" in exhibit):
+        display, label, bit = transformer_token(context, delta, "a")
+        context = generated(context, (display, label, bit))
+        tokens.append([display, label_text(label), bit])
+    stated = exhibit["tokens"] if "tokens" in exhibit else [exhibit["next"]]
+    require(stated == tokens, f"the tokens are {tokens}")
+    after = " ".join(display for display, _ in context)
+    require(exhibit.get("after", after) == after, f"the context displays {after!r}")
+
+
+def check_words(exhibit: Any) -> None:
+    """The word without markers, and its parity."""
+    word = [symbol for symbol in exhibit["displayed"] if symbol != MARKER]
+    require(exhibit["sem"] == word, "sem is another word")
+    require(
+        exhibit["parity"] == {symbol: word.count(symbol) % 2 for symbol in exhibit["parity"]},
+        "the parity is another",
+    )
+
+
 EXHIBITS: dict[str, Callable[[Any], None]] = {
     "fixed-parameters": check_fixed_parameters,
     "width": check_width,
@@ -374,6 +599,10 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "factor-moves-out": check_factor_moves_out,
     "factorisation": check_factorisation,
     "independent-paths": check_independent_paths,
+    "queue-run": check_queue_run,
+    "window-run": check_window_run,
+    "context": check_context,
+    "words": check_words,
 }
 
 
@@ -494,7 +723,8 @@ MODULES = {
         "import sys, cvc5; s = cvc5.Solver(cvc5.TermManager()); "
         "s.setOption('enum-inst', 'true'); p = cvc5.InputParser(s); "
         "p.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, sys.stdin.read(), 'goal')\n"
-        "while not (c := p.nextCommand()).isNull(): print(c.invoke(s, p.getSymbolManager()), end='')"
+        "m = p.getSymbolManager()\n"
+        "while not (c := p.nextCommand()).isNull(): print(c.invoke(s, m), end='')"
     ),
 }
 
@@ -512,7 +742,7 @@ def ask(solver: str, script: str) -> str:
         else:
             return "no such solver"
         try:
-            done = subprocess.run(  # noqa: S603 - the solver that the user names
+            done = subprocess.run(
                 command,
                 input=script,
                 capture_output=True,
@@ -531,7 +761,8 @@ def ask(solver: str, script: str) -> str:
 def recheck_file(path: Path, claim: Any, check: Any, solver: str | None) -> Outcome:
     """One certificate against the record's claim and check."""
     try:
-        body, data = read_json(path)
+        value, data = read_json(path)
+        body = fields_of(value)
         require(path.stem == sha256(data).hexdigest(), "its name is not the hash of its bytes")
         require(data == canonical(body), "it is not in canonical form")
         require(
@@ -555,8 +786,9 @@ def recheck_file(path: Path, claim: Any, check: Any, solver: str | None) -> Outc
 
 def recheck_run(folder: Path, solver: str | None) -> Iterator[tuple[str, str, str]]:
     """(what, outcome, words) for every certificate that the record names or the folder holds."""
-    record, _ = read_json(folder / "record.json")
-    if type(record) is not dict or record.get("schema") != RECORD_SCHEMA:
+    value, _ = read_json(folder / "record.json")
+    record = fields_of(value)
+    if record.get("schema") != RECORD_SCHEMA:
         raise UnreadableError(f"is not a record of schema {RECORD_SCHEMA}")
     named: set[str] = set()
     for claim in record["claims"]:
@@ -586,10 +818,12 @@ def main(arguments: list[str]) -> int:
         return 2
     if solver is not None and solver not in MODULES and shutil.which(solver) is None:
         sys.stderr.write(
-            f"recheck: --solver must name z3, cvc5 or a binary on PATH, got {solver!r}; install it\n"
+            f"recheck: --solver must name z3, cvc5 or a binary on PATH, got {solver!r}; "
+            "install it\n"
         )
         return 2
-    counts = dict.fromkeys((ACCEPTED, PARTLY, NOT_RECHECKED, REJECTED, UNREADABLE), 0)
+    outcomes = (ACCEPTED, PARTLY, NOT_RECHECKED, REJECTED, UNREADABLE)
+    counts: dict[str, int] = dict.fromkeys(outcomes, 0)
     try:
         for what, outcome, words in recheck_run(Path(arguments[0]), solver):
             counts[outcome] += 1

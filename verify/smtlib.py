@@ -434,11 +434,10 @@ class Grounding:
 def ground(goals: Sequence[Goal]) -> Grounding:
     """Evaluate every axiom and every goal of the given goals in their theories' worlds."""
     failures: dict[str, None] = {}
-    met: set[str] = set()
+    met: set[int] = set()
     count = 0
-    by_theory = {goal.theory.name: goal.theory for goal in goals}
-    for theory in by_theory.values():
-        own = [goal for goal in goals if goal.theory is theory]
+    for theory in {id(goal.theory): goal.theory for goal in goals}.values():
+        own = [place for place, goal in enumerate(goals) if goal.theory is theory]
         for world in theory.worlds():
             count += 1
             meaning = Interpretation(theory, world)
@@ -447,11 +446,12 @@ def ground(goals: Sequence[Goal]) -> Grounding:
                     meaning.value(axiom.formula, env) for env in meaning.valuations([axiom.formula])
                 ):
                     failures[f"{theory.name}: axiom {axiom.name}"] = None
-            for goal in own:
+            for place in own:
+                goal = goals[place]
                 for env in meaning.valuations([*goal.assumptions, goal.conclusion]):
                     if all(meaning.value(part, env) for part in goal.assumptions):
-                        met.add(goal.name)
+                        met.add(place)
                         if not meaning.value(goal.conclusion, env):
                             failures[f"{theory.name}: goal {goal.name}"] = None
-    idle = tuple(goal.name for goal in goals if goal.name not in met)
+    idle = tuple(goal.name for place, goal in enumerate(goals) if place not in met)
     return Grounding(worlds=count, failures=tuple(failures), idle=idle)

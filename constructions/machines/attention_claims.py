@@ -57,7 +57,9 @@ def histogram_checks(value_rule: str = VALUE_RULE, make: Exact = exact) -> tuple
         supports(
             Exhaustive(
                 holds=histogram_fails(make),
-                ranges=graded(lambda length: context_range(length, marked=True), 1, 2, 4),
+                ranges=graded(
+                    lambda length: context_range(length, marked=True, states=("p",)), 1, 2, 4
+                ),
                 rechecked_as="context",
                 exhibit=histogram_exhibit,
                 leans_on=(),

@@ -32,6 +32,7 @@ ATTENTION = """
 (declare-fun size (Ctx) Real) (declare-fun cnt (Ctx Disp) Real)
 (declare-fun mix (Ctx Ctx Tok Int) Real) (declare-fun mid (Ctx Int) Real)
 (declare-fun last (Ctx) Tok)
+(declare-const i0 Int) (declare-const v0 Tok)
 (declare-const k Int) (declare-const u Tok) (declare-const d Disp) (declare-const x Ctx)
 (declare-const c0 Ctx) (declare-const t0 Tok)
 (define-fun within ((j Int)) Bool (and (<= 0 j) (< j width)))
@@ -71,7 +72,13 @@ def _partial_sum(start: str, step: str, bound: str, pattern: str, gloss: str) ->
     )
 
 
-_ZERO_SUM = "(forall ((i Int) (v Tok)) (! (= (qsum i v {k}) 0.0) :pattern ((qsum i v {k}))))"
+def _zero_row(i: str, v: str, k: str) -> str:
+    return f"(= (qsum {i} {v} {k}) 0.0)"
+
+
+_ZERO_SUM = (
+    f"(forall ((i Int) (v Tok)) (! {_zero_row('i', 'v', 'width')} :pattern ((qsum i v width))))"
+)
 _ZERO_LOGIT = "(forall ((a Tok) (b Tok)) (! (= (lsum a b {k}) 0.0) :pattern ((lsum a b {k}))))"
 
 
@@ -107,7 +114,7 @@ def logit_goals(worlds: Worlds) -> tuple[Goal, ...]:
         *induction(
             name="rows of a zero matrix sum to 0",
             theory=theory,
-            invariant=lambda k: _ZERO_SUM.format(k=k),
+            invariant=lambda k: _zero_row("i0", "v0", k),
             base="0",
             step=("k", "(+ k 1)"),
             step_assumptions=("(within k)",),
@@ -118,8 +125,8 @@ def logit_goals(worlds: Worlds) -> tuple[Goal, ...]:
             invariant=lambda k: _ZERO_LOGIT.format(k=k),
             base="0",
             step=("k", "(+ k 1)"),
-            base_assumptions=(_ZERO_SUM.format(k="width"),),
-            step_assumptions=("(within k)", _ZERO_SUM.format(k="width")),
+            base_assumptions=(_ZERO_SUM,),
+            step_assumptions=("(within k)", _ZERO_SUM),
         ),
     )
 

@@ -167,7 +167,9 @@ def decoding_checks(hot_rule: str = HOT_RULE, make: Exact = exact) -> tuple[Chec
         supports(
             Exhaustive(
                 holds=decoding_fails(make),
-                ranges=graded(lambda length: context_range(length, marked=True), 1, 2, 4),
+                ranges=graded(
+                    lambda length: context_range(length, marked=True, states=("p",)), 1, 2, 4
+                ),
                 rechecked_as="context",
                 exhibit=next_exhibit,
                 leans_on=(),

@@ -110,6 +110,8 @@ def attention_worlds(make: Exact = exact) -> Iterator[World]:
         symbols=meaning,
         free={
             "k": range(0, width, 2),
+            "i0": range(0, width, 4),
+            "v0": tokens[:2],
             "u": tuple(dict.fromkeys(context[-1] for context in contexts[:2])),
             "d": transformer.displayed,
             "x": contexts[:2],

@@ -140,7 +140,7 @@ def queue_checks(
         covers(
             Exhaustive(
                 holds=queue_fails(made or Constructions(), steps, length),
-                ranges=graded(block_range, 97, 5, 1),
+                ranges=graded(block_range, 193, 5, 1),
                 rechecked_as="queue-run",
                 exhibit=block_exhibit,
                 parts=2,

@@ -19,7 +19,7 @@ from constructions.universal.layouts import (
     Coordinates,
     coordinates,
 )
-from verify.smtlib import Axiom, Goal, Symbol, Theory
+from verify.smtlib import Axiom, Goal, Symbol, Theory, World
 
 COORDINATES = """
 (declare-sort Co 0)
@@ -70,20 +70,6 @@ COORDINATE_AXIOMS = (
     Axiom("exists", _named("node", "p"), "every label along p has a coordinate"),
     Axiom("exists other", _named("other", "q"), "every label along a second sequence q has one"),
 )
-
-
-def distinct_goal(theory: Theory) -> Goal:
-    """Columns of P_0 with different labels are different coordinates, so P_0 is a selection."""
-    return Goal(
-        name="different columns select different coordinates",
-        theory=theory,
-        role="conclusion",
-        conclusion="""(forall ((k1 Kind) (t1 Int) (h1 Int) (c1 Int) (k2 Kind) (t2 Int) (h2 Int)
-          (c2 Int)) (=> (and (label k1 t1 h1 c1) (label k2 t2 h2 c2)
-            (= (node k1 t1 h1 c1) (other k2 t2 h2 c2)))
-          (and (= k1 k2) (= t1 t2) (= h1 h2) (= c1 c2)
-            (forall ((s Int)) (=> (and (<= 1 s) (<= s t1)) (= (p s) (q s)))))))""",
-    )
 
 
 # --- the theory's meaning in the code --------------------------------------------------------
@@ -159,3 +145,26 @@ def labelled_cases(spare: int) -> Iterator[Labelled]:
         paths = list(itertools.product(range(heads), repeat=layers))
         places = coordinates(size, size.probe_width + spare)
         yield Labelled(places=places, first=paths[len(paths) // 3], second=paths[-1])
+
+
+def _worlds() -> Iterator[World]:
+    for case in labelled_cases(spare=1):
+        yield World(sorts=case.sorts(), integers=case.integers(), symbols=case.symbols())
+
+
+THEORY = Theory(
+    name="coordinates", declarations=COORDINATES, axioms=COORDINATE_AXIOMS, worlds=_worlds
+)
+"""The coordinates alone, without the maps of any construction."""
+
+DISTINCT = Goal(
+    name="different columns select different coordinates",
+    theory=THEORY,
+    role="conclusion",
+    conclusion="""(forall ((k1 Kind) (t1 Int) (h1 Int) (c1 Int) (k2 Kind) (t2 Int) (h2 Int)
+      (c2 Int)) (=> (and (label k1 t1 h1 c1) (label k2 t2 h2 c2)
+        (= (node k1 t1 h1 c1) (other k2 t2 h2 c2)))
+      (and (= k1 k2) (= t1 t2) (= h1 h2) (= c1 c2)
+        (forall ((s Int)) (=> (and (<= 1 s) (<= s t1)) (= (p s) (q s)))))))""",
+)
+"""Columns of P_0 with different labels are different coordinates, so P_0 is a selection."""

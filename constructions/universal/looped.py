@@ -23,7 +23,7 @@ import numpy as np
 from constructions.universal.coordinate_theory import (
     COORDINATE_AXIOMS,
     COORDINATES,
-    distinct_goal,
+    DISTINCT,
     labelled_cases,
 )
 from constructions.universal.definitions import ColumnMap, Ones, TransformerSize, Universal
@@ -226,7 +226,7 @@ def looped_goals(theory: Theory) -> tuple[Goal, ...]:
             assumptions=(_LEAF, _leaf_invariant("L")),
             conclusion="(= (u L) (node KC L 0 c0))",
         ),
-        distinct_goal(theory),
+        DISTINCT,
     )
 
 

@@ -9,8 +9,8 @@ Source: Fixed Universal Transformers, Section 2.2 (definition of universality).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -27,6 +27,7 @@ from constructions.universal.definitions import (
     run_target,
     run_universal,
 )
+from constructions.universal.instances import sizes
 from constructions.universal.layouts import Layout
 from constructions.universal.sums import PAPER
 from verify.claims import Check, Source, claim, covers
@@ -167,8 +168,8 @@ _PLAN_BYTES = 7 + 5
 """Seven choices and 40 bits for a mask of up to 6 x 6."""
 
 
-def instances(layouts: Sequence[Layout]) -> Any:
-    """Hypothesis strategy for EndToEnd instances; it shrinks every size towards 1.
+def instances(layouts: Sequence[Layout], below: EndToEnd | None = None) -> Any:
+    """Hypothesis strategy for EndToEnd instances, or for those of the sizes of `below`.
 
     One draw of bytes makes an instance (what to build, then the entries): drawing is most of a
     search's cost, and bytes shrink one by one. The entries that stay keep their bytes when a size
@@ -178,18 +179,22 @@ def instances(layouts: Sequence[Layout]) -> Any:
 
     names: Mapping[str, Layout] = {layout.name: layout for layout in layouts}
     variants = list(itertools.product(sorted(names), NORMALISERS, (0, 1)))
-    total = len(places(LARGEST, MOST_TOKENS))
+    total = _PLAN_BYTES + len(places(LARGEST, MOST_TOKENS))
 
-    def instance(plan: bytes, data: bytes) -> EndToEnd:
-        heads, layers, head_width, token_width, length, variant, mask, *bits = plan
+    def instance(data: bytes) -> EndToEnd:
+        heads, layers, head_width, token_width, length, variant, mask, *bits = data[:_PLAN_BYTES]
         name, normaliser, spare = variants[int(variant) % len(variants)]
-        size = TransformerSize(
-            heads=1 if names[name].single_head else _HEADS[heads % len(_HEADS)],
-            layers=_LAYERS[layers % len(_LAYERS)],
-            head_width=1 + head_width % 2,
-            token_width=1 + token_width % 2,
+        size = (
+            below.size
+            if below
+            else TransformerSize(
+                heads=1 if names[name].single_head else _HEADS[heads % len(_HEADS)],
+                layers=_LAYERS[layers % len(_LAYERS)],
+                head_width=1 + head_width % 2,
+                token_width=1 + token_width % 2,
+            )
         )
-        tokens = 1 + length % 6
+        tokens = below.length if below else 1 + length % MOST_TOKENS
         return EndToEnd(
             layout=name,
             size=size,
@@ -197,12 +202,28 @@ def instances(layouts: Sequence[Layout]) -> Any:
             length=tokens,
             normaliser=normaliser,
             mask=_mask(mask, bytes(bits), tokens),
-            data=data,
+            data=data[_PLAN_BYTES:],
         )
 
-    plan = st.binary(min_size=_PLAN_BYTES, max_size=_PLAN_BYTES)
-    entries = st.binary(min_size=total, max_size=total)
-    return st.builds(instance, plan, entries)
+    return st.binary(min_size=total, max_size=total).map(instance)
+
+
+def smaller(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Iterator[Any]]:
+    """Strategies of the instances of each smaller size, those with the fewest weights first."""
+    by_name = {layout.name: layout for layout in layouts}
+
+    def weights(size: TransformerSize) -> tuple[int, int]:
+        entries = size.heads * size.layers * size.head_width * size.token_width
+        return entries, size.probe_width
+
+    def strategies(case: EndToEnd) -> Iterator[Any]:
+        layout = by_name[case.layout]
+        for size in sorted(sizes(3, 3, 2, 2, single=layout.single_head), key=weights):
+            for length in range(1, case.length + 1):
+                if (weights(size), length) < (weights(case.size), case.length):
+                    yield instances((layout,), replace(case, size=size, length=length))
+
+    return strategies
 
 
 def _mask(kind: int, bits: bytes, length: int) -> Mask:
@@ -238,6 +259,7 @@ def end_to_end_checks(layouts: Sequence[Layout] = LAYOUTS) -> tuple[Check, ...]:
             Sampled(
                 holds=output_differs(layouts),
                 strategy=lambda: instances(layouts),
+                smaller=smaller(layouts),
                 instances="tree, looped and shift; H, L <= 3, d, d_in <= 2, n <= 6; causal, full "
                 "and arbitrary masks; three rational normalisers; m the least and one more",
                 examples={"quick": 150, "standard": 1500, "deep": 50_000},

@@ -13,7 +13,7 @@ import numpy as np
 from constructions.universal.coordinate_theory import (
     COORDINATE_AXIOMS,
     COORDINATES,
-    distinct_goal,
+    DISTINCT,
     labelled_cases,
 )
 from constructions.universal.definitions import (
@@ -126,7 +126,7 @@ def tree_identity_goals(theory: Theory) -> tuple[Goal, ...]:
             assumptions=("(and (<= 1 c) (<= c din))", _survivors("L")),
             conclusion="(forall ((i Co)) (= (and (D L i) (readout c i)) (= i (node KC L 0 c))))",
         ),
-        distinct_goal(theory),
+        DISTINCT,
     )
 
 

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from random import Random
 
 from flint import fmpq, fmpq_mat
 
@@ -63,7 +62,7 @@ def size_of(heads: int, layers: int, head_width: int, token_width: int) -> Trans
 
 
 def check_tree(target: Target) -> None:
-    """Fixed parameters, P_0 by composed index maps, E along the tree, C_0 backwards, E P_0 = C_0."""
+    """Fixed parameters, P_0 from index maps, E along the tree, C_0 backwards, E P_0 = C_0."""
     size = target.size
     model = LAYOUT.build(size, size.probe_width)
     embedding = LAYOUT.write(target, size.probe_width)
@@ -92,7 +91,7 @@ def flint_blocks(target: Target) -> None:
         mixes = [v * o for v, o in zip(values[layer], outputs[layer], strict=True)]
         for prefix in prefixes:
             for matrix in reads[layer]:
-                prefix * matrix  # noqa: B018 - only the product's cost is wanted
+                prefix * matrix
         prefixes = [prefix * mix for prefix in prefixes for mix in mixes]
 
 
@@ -105,7 +104,9 @@ def sympy_script(target: Target) -> None:
     size, places = target.size, {}
 
     def plain(matrix: object) -> sympy.Matrix:
-        return sympy.Matrix([[sympy.Rational(x.numerator, x.denominator) for x in row] for row in matrix.rows()])  # type: ignore[attr-defined]
+        return sympy.Matrix(
+            [[sympy.Rational(x.numerator, x.denominator) for x in row] for row in matrix.rows()]
+        )  # type: ignore[attr-defined]
 
     model = LAYOUT.build(size, size.probe_width)
     m = size.probe_width
@@ -209,7 +210,16 @@ def bench_verify() -> None:
         with tempfile.TemporaryDirectory() as folder:
             started = time.perf_counter()
             subprocess.run(
-                [sys.executable, "-m", "reports.cli", "verify", "--profile", profile, "--out", folder],
+                [
+                    sys.executable,
+                    "-m",
+                    "reports.cli",
+                    "verify",
+                    "--profile",
+                    profile,
+                    "--out",
+                    folder,
+                ],
                 check=True,
                 capture_output=True,
             )

@@ -29,7 +29,7 @@ def check(method: str = "exhaustive", status: str = "BOUNDED", **evidence: Json)
     }
 
 
-def claim(id: str = "paper.one", **fields: Json) -> dict[str, Json]:  # noqa: A002
+def claim(id: str = "paper.one", **fields: Json) -> dict[str, Json]:
     return {
         "id": id,
         "source": {"paper": "paper", "where": "Theorem 1"},

@@ -6,7 +6,7 @@ that has imported nothing but what the claim needs (Hypothesis draws from import
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import import_module
@@ -18,6 +18,8 @@ from verify.verdicts import Json, Status, Verdict, union, unknown
 
 SHARD_EXAMPLES = 1250
 """Examples per shard: large enough that starting a process is cheap beside them."""
+SMALLER_EXAMPLES = 40
+"""Examples per strategy of smaller instances, once a counterexample is known."""
 SHOWN = 4
 """Instances per shard that the certificate shows in full."""
 
@@ -51,7 +53,9 @@ class Sampled:
     """Searches the strategy's instances for one on which the obligation fails.
 
     `strategy` builds a Hypothesis strategy when the check runs; `examples` says how many per
-    profile; `exhibit` and `rechecked_as` are as for `Exhaustive`.
+    profile; `exhibit` and `rechecked_as` are as for `Exhaustive`. `smaller` lists strategies of
+    smaller instances than a failing one, smallest first: Hypothesis shrinks one choice at a time
+    and can stop above the smallest sizes.
     """
 
     holds: Obligation
@@ -60,6 +64,7 @@ class Sampled:
     examples: Mapping[Profile, int]
     rechecked_as: str
     exhibit: Callable[[Any], Json]
+    smaller: Callable[[Any], Iterable[Any]] | None = None
     leans_on: tuple[str, ...] = ("library:flint", "library:hypothesis")
     name: str = field(default="sampled", init=False)
     ceiling: Status = field(default=Status.SAMPLED, init=False)
@@ -79,30 +84,12 @@ class Sampled:
 
     def settle(self, setting: Setting) -> Verdict:
         """Search the shard's share of the examples."""
-        hypothesis: Any = import_module("hypothesis")
-
         share = range(setting.shard, self._wanted(setting), setting.shards)
-        search = _Search(self.holds, self.exhibit)
-        seed = int.from_bytes(sha256(f"{setting.seed}/{setting.shard}".encode()).digest()[:8])
-        decorated = hypothesis.seed(seed)(
-            hypothesis.settings(
-                max_examples=max(1, len(share)),
-                deadline=None,
-                database=None,
-                derandomize=False,
-                report_multiple_bugs=False,
-                print_blob=False,
-                verbosity=hypothesis.Verbosity.quiet,
-                phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
-                suppress_health_check=list(hypothesis.HealthCheck),
-            )(hypothesis.given(self.strategy())(search.test))
-        )
-        try:
-            decorated()
-        except _FalsifiedError:
-            return self._falsified(search, setting)
-        except hypothesis.errors.Unsatisfiable:
+        search = self._searched(self.strategy(), setting, max(1, len(share)))
+        if search is None:
             return unknown("the strategy yields no instance: nothing was checked")
+        if search.last is not None:
+            return self._falsified(*search.last, search.tried, setting)
         return Verdict(
             status=Status.SAMPLED,
             evidence={"tried": search.tried, "seed": setting.seed},
@@ -117,11 +104,47 @@ class Sampled:
             },
         )
 
-    def _falsified(self, search: _Search, setting: Setting) -> Verdict:
-        if search.last is None:
-            return unknown("the search reported a failure but kept no instance")
-        instance, found = search.last
-        verdict = replayed(self.holds, instance, found, search.tried)
+    def _searched(self, strategy: Any, setting: Setting, examples: int) -> _Search | None:
+        """One search, up to its shrunk counterexample; None if there is nothing to search."""
+        hypothesis: Any = import_module("hypothesis")
+        search = _Search(self.holds, self.exhibit)
+        seed = int.from_bytes(sha256(f"{setting.seed}/{setting.shard}".encode()).digest()[:8])
+        decorated = hypothesis.seed(seed)(
+            hypothesis.settings(
+                max_examples=examples,
+                deadline=None,
+                database=None,
+                derandomize=False,
+                report_multiple_bugs=False,
+                print_blob=False,
+                verbosity=hypothesis.Verbosity.quiet,
+                phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+                suppress_health_check=list(hypothesis.HealthCheck),
+            )(hypothesis.given(strategy)(search.test))
+        )
+        try:
+            decorated()
+        except _FalsifiedError:
+            return search
+        except hypothesis.errors.Flaky:
+            if search.last is None:
+                raise
+            return search  # replaying the instance will show that it no longer fails
+        except hypothesis.errors.Unsatisfiable:
+            return None
+        return search
+
+    def _falsified(
+        self, instance: Any, found: Counterexample, tried: int, setting: Setting
+    ) -> Verdict:
+        """The counterexample, or one among the smaller instances if those fail as well."""
+        for strategy in self.smaller(instance) if self.smaller else ():
+            search = self._searched(strategy, setting, SMALLER_EXAMPLES)
+            tried += search.tried if search else 0
+            if search and search.last is not None:
+                instance, found = search.last
+                break
+        verdict = replayed(self.holds, instance, found, tried)
         return Verdict(
             status=verdict.status,
             evidence={**verdict.evidence, "seed": setting.seed, "shard": setting.shard},
