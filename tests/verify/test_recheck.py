@@ -146,7 +146,7 @@ CORRUPTIONS = {
     "a moved 1 of the readout": (
         "universal.tree.identity",
         "exhaustive",
-        lambda body: body["content"]["instances"][-1]["readout"][0].reverse(),
+        _set(*INSTANCE, "readout", 0, 0, value=0),
     ),
     "an instance dropped": (
         "universal.tree.identity",
@@ -154,9 +154,9 @@ CORRUPTIONS = {
         lambda body: body["content"]["instances"].pop(),
     ),
     "an embedding entry": (
-        "universal.end_to_end",
-        "sampled",
-        _set("content", "instances", 0, "inputs", 0, 0, value="12345/7"),
+        "universal.probes.layer",
+        "exhaustive",
+        _set(*INSTANCE, "embedding", 0, 31, value="12345/7"),
     ),
     "more examples than tried": (
         "universal.end_to_end",

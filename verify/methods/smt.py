@@ -8,7 +8,7 @@ checks beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import import_module
@@ -83,13 +83,14 @@ class Smt:
         return verdicts[0]
 
     def settle(self, setting: Setting) -> Verdict:
-        """Evaluate the theory on real objects, then ask both solvers for every goal."""
+        """Evaluate the theory on real objects; where it holds, ask both solvers for every goal."""
         del setting
         goals = tuple(self.goals())
         if not goals:
             return unknown("there is no goal to prove")
         grounding = ground(goals)
-        rows = [self._row(goal) for goal in goals]
+        solvers = {} if grounding.failures or grounding.idle else SOLVERS
+        rows = [_row(goal, solvers) for goal in goals]
         evidence: dict[str, Json] = {
             "goals": rows,
             "theories": _theories(goals),
@@ -109,17 +110,18 @@ class Smt:
             },
         )
 
-    def _row(self, goal: Goal) -> dict[str, Json]:
-        script = goal.script()
-        return {
-            "name": goal.name,
-            "role": goal.role,
-            "theory": goal.theory.name,
-            "assumptions": [" ".join(part.split()) for part in goal.assumptions],
-            "conclusion": " ".join(goal.conclusion.split()),
-            "smtlib_sha256": sha256(script.encode()).hexdigest(),
-            "answers": {name: _answer(ask, script) for name, ask in SOLVERS.items()},
-        }
+
+def _row(goal: Goal, solvers: Mapping[str, Callable[[str], str]]) -> dict[str, Json]:
+    script = goal.script()
+    return {
+        "name": goal.name,
+        "role": goal.role,
+        "theory": goal.theory.name,
+        "assumptions": [" ".join(part.split()) for part in goal.assumptions],
+        "conclusion": " ".join(goal.conclusion.split()),
+        "smtlib_sha256": sha256(script.encode()).hexdigest(),
+        "answers": {name: _answer(ask, script) for name, ask in solvers.items()},
+    }
 
 
 def _answer(ask: Callable[[str], str], script: str) -> str:
