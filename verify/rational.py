@@ -86,6 +86,16 @@ class Matrix:
         return cls(size, size, [int(i == j) for i in range(size) for j in range(size)])
 
     @classmethod
+    def with_ones(
+        cls, height: int, width: int, rows: Sequence[int], columns: Sequence[int]
+    ) -> Matrix:
+        """Zeros but for ones at (rows[k], columns[k])."""
+        entries = [0] * (height * width)
+        for row, column in zip(rows, columns, strict=True):
+            entries[row * width + column] = 1
+        return cls._wrap(fmpq_mat(height, width, entries))
+
+    @classmethod
     def zero(cls, height: int, width: int) -> Matrix:
         """The zero matrix of shape (height, width)."""
         return cls._wrap(fmpq_mat(height, width))
@@ -185,11 +195,6 @@ class Matrix:
                 "only a matrix of full rank has an inverse"
             ) from None
 
-    def mapped(self, function: Callable[[Fraction], Exact]) -> Matrix:
-        """`function` applied to each entry."""
-        entries = [_fmpq(function(_fraction(entry))) for entry in self._flint.entries()]
-        return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
-
     def mapped_parts(self, function: Callable[[int, int], int]) -> Matrix:
         """`function` applied to each entry's numerator and denominator, in lowest terms."""
         entries = [fmpq(function(int(e.p), int(e.q))) for e in self._flint.entries()]
@@ -209,10 +214,6 @@ class Matrix:
             entries += [entry / total for entry in row] if total else row
         return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
 
-    def map_rows(self, function: Callable[[tuple[Fraction, ...]], Sequence[Exact]]) -> Matrix:
-        """`function` applied to each row; it returns a row of the same length."""
-        return Matrix.from_rows([function(row) for row in self.rows()])
-
     def select_rows(self, indices: Sequence[int]) -> Matrix:
         """Row k of the result is row `indices[k]`, or zero where the index is negative."""
         table: list[list[Any]] = self._flint.tolist()
@@ -222,18 +223,21 @@ class Matrix:
 
     def select_columns(self, indices: Sequence[int]) -> Matrix:
         """Column k of the result is column `indices[k]`, or zero where the index is negative."""
-        none = fmpq(0)
-        chosen = [row[i] if i >= 0 else none for row in self._flint.tolist() for i in indices]
-        return Matrix._wrap(fmpq_mat(self.height, len(indices), chosen))
+        return self.selections([indices])[0]
 
-    def sum_rows_by(self, groups: Sequence[int], height: int) -> Matrix:
-        """Row g of the result is the sum of the rows k with `groups[k]` = g."""
-        width = self.width
-        sums = [[fmpq(0)] * width for _ in range(height)]
-        for row, group in zip(self._flint.tolist(), groups, strict=True):
-            total = sums[group]
-            sums[group] = [a + b for a, b in zip(total, row, strict=True)]
-        return Matrix._wrap(fmpq_mat(height, width, [entry for row in sums for entry in row]))
+    def selections(self, choices: Sequence[Sequence[int]]) -> list[Matrix]:
+        """`select_columns` for several lists of indices at once."""
+        none, table = fmpq(0), self._flint.tolist()
+        return [
+            Matrix._wrap(
+                fmpq_mat(
+                    self.height,
+                    len(indices),
+                    [row[i] if i >= 0 else none for row in table for i in indices],
+                )
+            )
+            for indices in choices
+        ]
 
     @classmethod
     def stack(cls, blocks: Sequence[Matrix]) -> Matrix:

@@ -40,7 +40,10 @@ class Shard:
 
 
 class WorkerPool:
-    """The workers of this process, one per thread that asks; all can be stopped at once."""
+    """The workers of this process, one per thread that asks; all can be stopped at once.
+
+    A task that needs a process of its own gets a worker that ends with it.
+    """
 
     def __init__(self, limits: Limits) -> None:
         """Start nothing yet."""
@@ -51,17 +54,20 @@ class WorkerPool:
         self._stopped = False
 
     def settle(self, task: Task, *, fresh: bool) -> Shard:
-        """Settle a task in the calling thread's worker."""
+        """Settle a task in the calling thread's worker, or in a fresh one."""
         started = time.monotonic()
-        worker: Worker | None = getattr(self._local, "worker", None)
+        worker: Worker | None = None if fresh else getattr(self._local, "worker", None)
         with self._lock:
             if self._stopped:
                 return Shard(verdict=unknown(INTERRUPTED), seconds=0.0)
             if worker is None:
                 worker = Worker(self._limits)
-                self._local.worker = worker
                 self._workers.append(worker)
-        verdict = worker.settle(task, fresh=fresh)
+        if not fresh:
+            self._local.worker = worker
+        verdict = worker.settle(task)
+        if fresh:
+            worker.stop()
         if self._stopped:
             verdict = unknown(INTERRUPTED)
         return Shard(verdict=verdict, seconds=time.monotonic() - started)

@@ -104,19 +104,14 @@ class Worker:
         self._buffer = b""
         self._closed = False
 
-    def settle(self, task: Task, *, fresh: bool) -> Verdict:
+    def settle(self, task: Task) -> Verdict:
         """The task's verdict; UNKNOWN if it was killed for its time or memory.
 
-        `fresh` asks for a process that has run nothing else. A worker that dies by itself is
-        replaced and the task run once more.
+        A worker that dies by itself is replaced and the task run once more.
         """
-        if fresh:
-            self.stop()
         for attempt in (1, 2):
             answer = self._attempt(task)
             if answer is not None:
-                if fresh:
-                    self.stop()
                 return answer
             code = self._exit_status()
             self.stop()

@@ -128,12 +128,12 @@ class Labelled:
         return {"Co": range(self.places.width), "Kind": KINDS}
 
     def integers(self) -> range:
-        """From below the least index to above the largest."""
+        """From below the least index to the largest."""
         size = self.places.size
-        return range(-1, max(size.layers, size.heads, size.head_width, size.token_width) + 2)
+        return range(-1, max(size.layers, size.heads, size.head_width, size.token_width) + 1)
 
 
-WORLD_SIZES = ((1, 2, 2, 2), (2, 2, 2, 3), (2, 3, 1, 2), (3, 3, 1, 1))
+WORLD_SIZES = ((2, 2, 2, 3), (3, 3, 1, 1), (1, 2, 2, 2))
 
 
 def labelled_cases(spare: int) -> Iterator[Labelled]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class Target:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ColumnMap:
     """A square 0/1 matrix with at most one 1 in each column.
 
@@ -154,10 +155,16 @@ class ColumnMap:
 
     def dense(self) -> Matrix:
         """The matrix itself."""
-        return Matrix.identity(self.width).select_columns(self.rows.tolist())
+        alive = np.flatnonzero(self.rows >= 0)
+        return Matrix.with_ones(self.width, self.width, self.rows[alive].tolist(), alive.tolist())
+
+    @cached_property
+    def sources(self) -> list[int]:
+        """`rows` as a list: stream R_V has column `sources[j]` of the stream as its column j."""
+        return self.rows.tolist()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ones:
     """A 0/1 matrix as the places of its ones, sorted by column and then row.
 
@@ -206,16 +213,23 @@ class Ones:
 
     def read(self, stream: Matrix) -> Matrix:
         """The product `stream` times this matrix, shape (n, width)."""
-        sources = self.selection()
-        if sources is not None:
-            return stream.select_columns(sources.tolist())
-        table = stream.transposed
-        picked = table.select_rows(self.rows.tolist())
-        return picked.sum_rows_by(self.columns.tolist(), self.width).transposed
+        if self._sources is not None:
+            return stream.select_columns(self._sources)
+        return stream @ self._dense
 
     def dense(self) -> Matrix:
         """The matrix itself."""
-        return self.read(Matrix.identity(self.height))
+        return self._dense
+
+    @cached_property
+    def _dense(self) -> Matrix:
+        rows, columns = self.rows.tolist(), self.columns.tolist()
+        return Matrix.with_ones(self.height, self.width, rows, columns)
+
+    @cached_property
+    def _sources(self) -> list[int] | None:
+        sources = self.selection()
+        return None if sources is None else sources.tolist()
 
 
 def beside(blocks: Sequence[Ones]) -> Ones:
@@ -312,7 +326,7 @@ def run_universal(
             normalise(query.read(stream) @ key.read(stream).transposed)
             for query, key in zip(universal.queries[layer], universal.keys[layer], strict=True)
         )
-        moved = [stream.select_columns(v.rows.tolist()) for v in universal.values[layer]]
+        moved = stream.selections([value.sources for value in universal.values[layer]])
         streams.append(_mixed(weights, moved))
         attention.append(weights)
     return Pass(
@@ -323,8 +337,9 @@ def run_universal(
 
 
 def _mixed(weights: Sequence[Matrix], moved: Sequence[Matrix]) -> Matrix:
-    """sum_h A^h Z^h as one product [A^1 .. A^H] [Z^1; ..; Z^H]."""
-    return Matrix.beside(weights) @ Matrix.stack(moved)
+    """sum_h A^h Z^h."""
+    first, *others = (a @ z for a, z in zip(weights, moved, strict=True))
+    return sum(others, start=first)
 
 
 # --- instances -------------------------------------------------------------------------------

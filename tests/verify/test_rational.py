@@ -49,8 +49,10 @@ def test_sums_and_products_are_those_of_fractions(a: Rows, b: Rows, c: Rows) -> 
 def test_scaling_mapping_and_transposing_go_entry_by_entry(a: Rows, factor: Fraction) -> None:
     matrix = Matrix.from_rows(a)
     assert plain(matrix.scaled(factor)) == [[x * factor for x in row] for row in a]
-    assert matrix.mapped(lambda x: x * x) == Matrix.from_rows([[x * x for x in r] for r in a])
-    assert matrix.map_rows(lambda row: row[::-1]) == Matrix.from_rows([r[::-1] for r in a])
+    assert matrix.hadamard(matrix) == Matrix.from_rows([[x * x for x in r] for r in a])
+    assert matrix.mapped_parts(lambda p, q: p - 2 * q) == Matrix.from_rows(
+        [[x.numerator - 2 * x.denominator for x in r] for r in a]
+    )
     assert plain(matrix.transposed) == [list(column) for column in zip(*a, strict=True)]
     assert [matrix[i, j] for i in range(2) for j in range(3)] == [x for row in a for x in row]
 
@@ -77,14 +79,25 @@ def test_selected_rows_and_columns_are_zero_where_the_index_is_negative(
     assert matrix.transposed.select_columns(chosen) == selected.transposed
 
 
-@given(rows(4, 2), st.lists(st.integers(0, 2), min_size=4, max_size=4))
-def test_rows_are_summed_by_their_group(a: Rows, groups: list[int]) -> None:
-    summed = Matrix.from_rows(a).sum_rows_by(groups, 3)
-    for group in range(3):
-        members = [row for row, g in zip(a, groups, strict=True) if g == group]
-        assert list(summed.rows()[group]) == [
-            sum((r[j] for r in members), Fraction()) for j in (0, 1)
-        ]
+@given(rows(3, 3))
+def test_shared_rows_have_sum_1_unless_their_sum_is_0(a: Rows) -> None:
+    for before, after in zip(a, Matrix.from_rows(a).rows_shared().rows(), strict=True):
+        total = sum(before)
+        assert list(after) == ([x / total for x in before] if total else before)
+
+
+@given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3))))
+def test_a_matrix_with_ones_has_them_at_the_given_places_alone(
+    places: set[tuple[int, int]],
+) -> None:
+    matrix = Matrix.with_ones(3, 4, [i for i, _ in places], [j for _, j in places])
+    assert plain(matrix) == [[Fraction((i, j) in places) for j in range(4)] for i in range(3)]
+
+
+@given(rows(2, 3), st.lists(st.lists(st.integers(-1, 2), max_size=3), max_size=3))
+def test_several_selections_are_each_what_one_is(a: Rows, choices: list[list[int]]) -> None:
+    matrix = Matrix.from_rows(a)
+    assert matrix.selections(choices) == [matrix.select_columns(chosen) for chosen in choices]
 
 
 @given(rows(2, 3), rows(1, 3), rows(2, 1))
@@ -108,7 +121,7 @@ def test_matrices_are_equal_and_hash_alike_exactly_if_their_entries_are(a: Rows,
         lambda: Matrix(1, 1, [0.1]),
         lambda: Matrix.from_rows([[0.1]]),
         lambda: Matrix.identity(1).scaled(0.1),
-        lambda: Matrix.identity(1).mapped(lambda _: 0.1),
+        lambda: Matrix(1, 1, [Fraction(1, 2) * 0.2]),
     ],
 )
 def test_a_float_is_refused_with_the_remedy(build: Any) -> None:

@@ -26,32 +26,45 @@ CVC5_RESOURCES = 200_000
 """cvc5's rlimit-per per goal, in its own units (some seconds)."""
 
 
-def ask_z3(script: str) -> str:
-    """Z3's answer to a script's one check-sat: sat, unsat or unknown."""
+Ask = Callable[[str], str]
+"""Answers a script's one check-sat: sat, unsat or unknown."""
+
+
+def open_z3() -> Ask:
+    """Z3 for the goals of one theory: a solver of its own for each, in one context."""
     z3: Any = import_module("z3")
+    context = z3.Context()
 
-    solver: Any = z3.Solver(ctx=z3.Context())
-    solver.set("rlimit", Z3_RESOURCES)
-    solver.from_string(script)
-    return str(solver.check())
+    def ask(script: str) -> str:
+        solver: Any = z3.Solver(ctx=context)
+        solver.set("rlimit", Z3_RESOURCES)
+        solver.from_string(script)
+        return str(solver.check())
+
+    return ask
 
 
-def ask_cvc5(script: str) -> str:
-    """cvc5's answer to a script's one check-sat: sat, unsat or unknown."""
+def open_cvc5() -> Ask:
+    """Cvc5, anew for each goal."""
     engine: Any = import_module("cvc5")
-    solver = engine.Solver(engine.TermManager())
-    solver.setOption("enum-inst", "true")
-    solver.setOption("rlimit-per", str(CVC5_RESOURCES))
-    parser = engine.InputParser(solver)
-    parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, script, "goal")
-    symbols = parser.getSymbolManager()
-    answers: list[str] = []
-    while not (command := parser.nextCommand()).isNull():
-        answers.append(str(command.invoke(solver, symbols)).strip())
-    return next((a for a in answers if a in ("sat", "unsat")), "unknown")
+
+    def ask(script: str) -> str:
+        solver = engine.Solver(engine.TermManager())
+        solver.setOption("enum-inst", "true")
+        solver.setOption("rlimit-per", str(CVC5_RESOURCES))
+        parser = engine.InputParser(solver)
+        parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, script, "goal")
+        symbols = parser.getSymbolManager()
+        answers: list[str] = []
+        while not (command := parser.nextCommand()).isNull():
+            answers.append(str(command.invoke(solver, symbols)).strip())
+        return next((a for a in answers if a in ("sat", "unsat")), "unknown")
+
+    return ask
 
 
-SOLVERS: dict[str, Callable[[str], str]] = {"z3": ask_z3, "cvc5": ask_cvc5}
+SOLVERS: dict[str, Callable[[], Ask]] = {"z3": open_z3, "cvc5": open_cvc5}
+"""Opens each solver for the goals of one theory; a goal's script is whole in itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +97,13 @@ class Smt:
 
     def settle(self, setting: Setting) -> Verdict:
         """Evaluate the theory on real objects; where it holds, ask both solvers for every goal."""
-        del setting
         goals = tuple(self.goals())
         if not goals:
             return unknown("there is no goal to prove")
-        grounding = ground(goals)
-        solvers = {} if grounding.failures or grounding.idle else SOLVERS
-        rows = [_row(goal, solvers) for goal in goals]
+        grounding = ground(goals, most_worlds=1 if setting.profile == "quick" else None)
+        sound = not (grounding.failures or grounding.idle)
+        answers = _answers(goals) if sound else [dict[str, str]() for _ in goals]
+        rows = [_row(goal, given) for goal, given in zip(goals, answers, strict=True)]
         evidence: dict[str, Json] = {
             "goals": rows,
             "theories": _theories(goals),
@@ -111,26 +124,36 @@ class Smt:
         )
 
 
-def _row(goal: Goal, solvers: Mapping[str, Callable[[str], str]]) -> dict[str, Json]:
-    script = goal.script()
+def _row(goal: Goal, answers: Mapping[str, str]) -> dict[str, Json]:
     return {
         "name": goal.name,
         "role": goal.role,
         "theory": goal.theory.name,
         "assumptions": [" ".join(part.split()) for part in goal.assumptions],
         "conclusion": " ".join(goal.conclusion.split()),
-        "smtlib_sha256": sha256(script.encode()).hexdigest(),
-        "answers": {name: _answer(ask, script) for name, ask in solvers.items()},
+        "smtlib_sha256": sha256(goal.script().encode()).hexdigest(),
+        "answers": dict(answers),
     }
 
 
-def _answer(ask: Callable[[str], str], script: str) -> str:
-    try:
-        return ask(script)
-    except CertiformerError:
-        raise
-    except Exception as error:  # whatever a solver raises, it proved nothing
-        return f"error: {type(error).__name__}: {str(error).strip()[:200]}"
+def _answers(goals: Sequence[Goal]) -> list[dict[str, str]]:
+    """Every solver's answer to every goal."""
+    opened: dict[tuple[str, int], Ask] = {}
+    rows: list[dict[str, str]] = []
+    for goal in goals:
+        row: dict[str, str] = {}
+        for name, start in SOLVERS.items():
+            key = (name, id(goal.theory))
+            try:
+                if key not in opened:
+                    opened[key] = start()
+                row[name] = opened[key](goal.script())
+            except CertiformerError:
+                raise
+            except Exception as error:  # whatever a solver raises, it proved nothing
+                row[name] = f"error: {type(error).__name__}: {str(error).strip()[:200]}"
+        rows.append(row)
+    return rows
 
 
 def _theories(goals: Sequence[Goal]) -> list[Json]:
