@@ -16,7 +16,7 @@ from verify.claims import Profile, Setting
 from verify.counterexamples import Counterexample, Obligation, replayed
 from verify.verdicts import Json, Status, Verdict, union, unknown
 
-SHARD_EXAMPLES = 1250
+SHARD_EXAMPLES = 2500
 """Examples per shard: large enough that starting a process is cheap beside them."""
 SMALLER_EXAMPLES = 40
 """Examples per strategy of smaller instances, once a counterexample is known."""
