@@ -23,8 +23,9 @@ from constructions.universal.definitions import (
 )
 from constructions.universal.instances import random_matrix, random_target, seeded
 from constructions.universal.layouts import Layout
-from verify.claims import Profile
-from verify.methods.exhaustive import Range
+from verify.claims import Check, Profile, supports
+from verify.counterexamples import Counterexample
+from verify.methods.exhaustive import Exhaustive, Range
 from verify.rational import Matrix
 from verify.verdicts import Json
 
@@ -146,3 +147,15 @@ LEMMA_RANGES: dict[Profile, Range] = {
     "standard": _lemma_range(3, 2, 2),
     "deep": _lemma_range(3, 3, 2),
 }
+
+
+def comparison_check(holds: Callable[[LemmaCase], Counterexample | None], layout: Layout) -> Check:
+    """An obligation on forward passes of both models, at every small size."""
+    return supports(
+        Exhaustive(
+            holds=holds,
+            ranges=LEMMA_RANGES,
+            rechecked_as="simulation",
+            exhibit=simulation_exhibit(layout),
+        )
+    )

@@ -51,11 +51,11 @@ from constructions.universal.tree_theory import (
 )
 from verify.claims import Check, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
-from verify.facts import COUNTING, INDUCTION, MATRIX_LAWS, SELECTION_PRODUCT
+from verify.facts import COUNTING, INDUCTION, MATRIX_LAWS, SELECTION_PRODUCT, Fact
 from verify.methods.exhaustive import Exhaustive
 from verify.methods.identity import Equation, Identity
 from verify.methods.smt import Smt
-from verify.smtlib import Goal
+from verify.smtlib import Goal, Theory
 from verify.verdicts import Status
 
 PAPER = "fixed-universal-transformers"
@@ -130,21 +130,30 @@ def selection_check(layout: Layout) -> Check:
     )
 
 
+def _tree_checks(
+    goals: Callable[[Theory], tuple[Goal, ...]],
+    instances: str,
+    leans_on: tuple[Fact, ...],
+    layout: Layout,
+    mask_rule: str = MASK_RULE,
+) -> tuple[Check, ...]:
+    """Goals of the tree's theory, and the parameters themselves at small sizes."""
+    smt = Smt(
+        goals=lambda: goals(tree_theory(mask_rule, lambda: tree_worlds(layout.build))),
+        instances=instances,
+        leans_on=leans_on,
+    )
+    return (covers(smt), selection_check(layout))
+
+
 def identity_checks(mask_rule: str = MASK_RULE, layout: Layout = LAYOUT) -> tuple[Check, ...]:
-    """The for-all proof, and the parameters themselves at small sizes."""
-
-    def goals() -> tuple[Goal, ...]:
-        return tree_identity_goals(tree_theory(mask_rule, lambda: tree_worlds(layout.build)))
-
-    return (
-        covers(
-            Smt(
-                goals=goals,
-                instances="all H, L, d, d_in, all paths, columns and readers",
-                leans_on=(INDUCTION, MATRIX_LAWS, SELECTION_PRODUCT),
-            )
-        ),
-        selection_check(layout),
+    """Masks by induction over the layers; then each column of P_0 is a coordinate of its own."""
+    return _tree_checks(
+        tree_identity_goals,
+        "all H, L, d, d_in, all paths, columns and readers",
+        (INDUCTION, MATRIX_LAWS, SELECTION_PRODUCT),
+        layout,
+        mask_rule,
     )
 
 
@@ -249,18 +258,7 @@ def the_tree_has_m_bar_coordinates() -> tuple[Check, ...]:
 
 def binary_checks(layout: Layout = LAYOUT) -> tuple[Check, ...]:
     """Each row of a reader holds at most one 1 and masks are diagonal, so m ones at most."""
-    return (
-        covers(
-            Smt(
-                goals=lambda: binary_goals(
-                    tree_theory(MASK_RULE, lambda: tree_worlds(layout.build))
-                ),
-                instances="all H, L, d, d_in",
-                leans_on=(COUNTING,),
-            )
-        ),
-        selection_check(layout),
-    )
+    return _tree_checks(binary_goals, "all H, L, d, d_in", (COUNTING,), layout)
 
 
 @claim(
@@ -278,18 +276,8 @@ def fixed_parameters_are_sparse() -> tuple[Check, ...]:
 
 def padding_checks(layout: Layout = LAYOUT) -> tuple[Check, ...]:
     """Nothing reads a spare coordinate, and P_0 selects the same blocks beside them."""
-    return (
-        covers(
-            Smt(
-                goals=lambda: padding_goals(
-                    tree_theory(MASK_RULE, lambda: tree_worlds(layout.build))
-                ),
-                instances="all H, L, d, d_in and every m >= m-bar",
-                leans_on=(MATRIX_LAWS,),
-            )
-        ),
-        selection_check(layout),
-    )
+    instances = "all H, L, d, d_in and every m >= m-bar"
+    return _tree_checks(padding_goals, instances, (MATRIX_LAWS,), layout)
 
 
 @claim(
