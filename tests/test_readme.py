@@ -1,0 +1,35 @@
+"""The README's own example of a claim does what the README says."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_the_claim_in_the_readme_is_settled_like_ours(tmp_path: Path) -> None:
+    match = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert match is not None
+    file, out = tmp_path / "my_claims.py", tmp_path / "out"
+    file.write_text(match[1], encoding="utf-8")
+    command = [sys.executable, "-m", "reports.cli", "verify", str(file), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (claim,) = json.loads((out / "record.json").read_text())["claims"]
+    assert (claim["id"], claim["status"]) == ("mine.gauss", "BOUNDED")
+    assert claim["checks"][0]["evidence"] == {"checked": 1000}
+
+
+def test_every_command_in_the_readme_exists() -> None:
+    text = README.read_text(encoding="utf-8")
+    named = set(re.findall(r"^certiformer (\w+)", text, re.MULTILINE))
+    done = subprocess.run(
+        [sys.executable, "-m", "reports.cli", "--help"], capture_output=True, text=True, check=True
+    )
+    assert named == {"list", "verify", "fuzz", "run", "recheck", "report"}
+    for command in named:
+        assert re.search(rf"^\s*{command}\b", done.stdout, re.MULTILINE), command
