@@ -25,7 +25,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/basedpyright --project pyproject.toml --pythonpath $(BIN)/python
 
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/run.py
