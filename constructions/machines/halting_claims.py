@@ -17,7 +17,13 @@ from constructions.machines.instances import ParityMaker, run_exhibit, run_range
 from constructions.machines.parity import parity_machine
 from constructions.machines.parity_claims import sample_machine
 from constructions.machines.parity_theory import parity_vectors
-from constructions.machines.readings import Context, Meaning, graded, words_up_to
+from constructions.machines.readings import (
+    LONGEST_WORD,
+    Context,
+    Meaning,
+    graded,
+    words_up_to,
+)
 from constructions.machines.window import Normal, SlidingWindowRun
 from constructions.machines.window_theory import Code, Rules, transformer_symbols, window_theory
 from constructions.machines.words import (
@@ -168,7 +174,7 @@ def halting_worlds(make: ParityMaker, code: Code) -> Iterator[World]:
         contexts[tuple(run.context)] = None
     labels = dict.fromkeys(token.label for context in contexts for token in context)
     states = dict.fromkeys(label.state for label in labels)
-    words = tuple(words_up_to(alphabet, 2))
+    words = tuple(words_up_to(alphabet, LONGEST_WORD))
     queues = tuple(
         dict.fromkeys(
             window.final_queue(machine, transformer, context)

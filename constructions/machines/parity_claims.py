@@ -29,7 +29,13 @@ from constructions.machines.parity_theory import (
     recovery_goals,
     step_goals,
 )
-from constructions.machines.readings import Meaning, graded, word_symbols, words_up_to
+from constructions.machines.readings import (
+    LONGEST_WORD,
+    Meaning,
+    graded,
+    word_symbols,
+    words_up_to,
+)
 from constructions.machines.runs import ParityHistRun, QueueRun
 from constructions.machines.words import PAPER
 from verify.claims import Check, Source, claim, covers, supports
@@ -128,7 +134,7 @@ def parity_worlds(make: Any = parity_machine, naming: Naming = recovered) -> Ite
     """A real queue machine and its parity-HIST machine, each run on several inputs."""
     machine = sample_machine()
     symbols = queue_symbols(machine, naming)
-    words = tuple(words_up_to(machine.alphabet, 2))
+    words = tuple(words_up_to(machine.alphabet, LONGEST_WORD))
     stored = tuple(
         Stored(state=state, parity=mask, first=first)
         for state in ("p", "q", "halt")

@@ -146,13 +146,17 @@ def sample_tokens(states: Sequence[str] = ("p", "q")) -> tuple[WindowToken[str],
     )
 
 
+LONGEST_WORD = 4
+"""Length of the longest words on which axioms and goals are evaluated."""
+
+
 def word_sorts(length: int = 2) -> dict[str, Sequence[Any]]:
     """Members of the sorts of WORDS."""
     tokens = sample_tokens()
     return {
         "Sym": ALPHABET,
         "Q": ("p", "q"),
-        "Word": tuple(words_up_to(ALPHABET, length + 1)),
+        "Word": tuple(words_up_to(ALPHABET, LONGEST_WORD)),
         "Disp": (*ALPHABET, MARKER),
         "Tok": tokens,
         "Lab": tuple(dict.fromkeys(token.label for token in tokens)),
