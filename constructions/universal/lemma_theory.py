@@ -8,9 +8,9 @@ Source: Fixed Universal Transformers, Appendix A and Lemma E.1; the induction is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 
+from constructions.universal.instances import random_matrix, seeded
 from constructions.universal.sums import (
     ASSOCIATIVE,
     FAMILIES,
@@ -84,7 +84,19 @@ LOGITS_FACTOR = Axiom(
 )
 
 
-def logits_theory(worlds: Callable[[], Iterable[World]]) -> Theory:
+def _logits_worlds() -> Iterator[World]:
+    source = seeded(1)
+    yield World(
+        sorts={"Mat": [random_matrix(source, 2, 2) for _ in range(3)]},
+        symbols={
+            "mul": lambda a, b: a @ b,
+            "transpose": lambda a: a.transposed,
+            "logits": lambda s, a, b: (s @ a) @ (s @ b).transposed,
+        },
+    )
+
+
+def logits_theory() -> Theory:
     """Products and transposes alone, from which `LOGITS_FACTOR` follows."""
     return Theory(
         name="logits",
@@ -103,7 +115,7 @@ def logits_theory(worlds: Callable[[], Iterable[World]]) -> Theory:
             ),
             LOGITS,
         ),
-        worlds=worlds,
+        worlds=_logits_worlds,
     )
 
 
@@ -240,7 +252,7 @@ def lemma_goals(theory: Theory) -> tuple[Goal, ...]:
     return (
         Goal(
             name="logits depend on the product of their factors",
-            theory=logits_theory(lambda: islice(theory.worlds(), 1)),
+            theory=logits_theory(),
             conclusion=LOGITS_FACTOR.formula,
         ),
         base,

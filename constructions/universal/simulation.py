@@ -268,7 +268,7 @@ def end_to_end_checks(layouts: Sequence[Layout] = LAYOUTS) -> tuple[Check, ...]:
                 instances="tree, looped and shift; H, L <= 3, d, d_in <= 2, n <= 6; causal, full "
                 "and arbitrary masks; three rational normalisers (squares for L <= 2); m the least "
                 "and one more",
-                examples={"quick": 150, "standard": 1500, "deep": 50_000},
+                examples={"quick": 100, "standard": 1500, "deep": 50_000},
                 rechecked_as="simulation",
                 exhibit=exhibit(layouts),
             )
