@@ -36,7 +36,7 @@ def open_z3() -> Ask:
     context = z3.Context()
 
     def ask(script: str) -> str:
-        solver: Any = z3.Solver(ctx=context)
+        solver: Any = z3.SimpleSolver(ctx=context)
         solver.set("rlimit", Z3_RESOURCES)
         solver.from_string(script)
         return str(solver.check())
