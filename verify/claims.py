@@ -19,7 +19,6 @@ from verify.errors import ClaimError, ClaimFileError
 from verify.verdicts import Status, Verdict
 
 Profile = Literal["quick", "standard", "deep"]
-PROFILES: tuple[Profile, ...] = ("quick", "standard", "deep")
 
 _CLAIM_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 

@@ -27,6 +27,7 @@ from verify.errors import WorkerError
 from verify.verdicts import Json, Verdict, broken, unknown
 
 POLL_SECONDS = 0.2
+ATTEMPTS = 2
 INTERRUPTED = "interrupted before it was settled"
 
 
@@ -109,7 +110,8 @@ class Worker:
 
         A worker that dies by itself is replaced and the task run once more.
         """
-        for attempt in (1, 2):
+        code = ""
+        for _ in range(ATTEMPTS):
             answer = self._attempt(task)
             if answer is not None:
                 return answer
@@ -117,9 +119,7 @@ class Worker:
             self.stop()
             if self._closed:
                 return unknown(INTERRUPTED)
-            if attempt == 2:  # noqa: PLR2004 - the second and last attempt
-                return broken(f"the worker process died twice on this check ({code})")
-        raise WorkerError("a worker makes two attempts; this line cannot be reached")
+        return broken(f"the worker process died twice on this check ({code})")
 
     def _attempt(self, task: Task) -> Verdict | None:
         process = self._running()
