@@ -42,6 +42,7 @@ from constructions.machines.window import WindowTransformer, window_transformer
 Progress = Callable[[int], None]
 
 _PROGRESS_STEPS = 8192
+_CONTENT_STEPS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def run_levels(
     Raises:
         MachineError: an unknown level, or an input symbol outside the tape alphabet.
     """
-    asked = _require_levels(levels)
+    asked = _require_levels(levels, LEVELS)
     word = require_word(machine.alphabet, input_word, "run_levels.input_word")
     turing = TuringRun(machine, word) if "turing" in asked else None
     if turing and len(asked) == 1:
@@ -89,11 +90,52 @@ def run_levels(
     return _Lockstep(source, turing, followed, progress).run(asked, max_steps)
 
 
-def _require_levels(levels: Sequence[str]) -> frozenset[str]:
+def run_queue_levels(
+    machine: QueueMachine[State],
+    input_word: Iterable[str],
+    max_steps: int,
+    levels: Sequence[str] = LEVELS[1:],
+    *,
+    trace: Trace | None = None,
+    progress: Progress | None = None,
+) -> LevelsReport:
+    """The same for a queue machine that comes from no Turing machine; `max_steps` are queue steps.
+
+    Contents are compared in full every 64 queue steps and at the end.
+
+    Raises:
+        MachineError: an unknown level, or an input symbol outside the alphabet.
+    """
+    asked = _require_levels(levels, LEVELS[1:])
+    word = require_word(machine.alphabet, input_word, "run_queue_levels.input_word")
+    hist = parity_machine(machine) if asked & {"hist", "transformer"} else None
+    transformer = window_transformer(hist) if hist and "transformer" in asked else None
+    followed = Followed(machine, hist, transformer, word, trace)
+    trouble = followed.guarded(lambda: _queue_until(followed, max_steps, progress))
+    halted, steps = followed.queue.halted, followed.queue.steps
+    return _report(
+        machine.name, asked, followed=followed, halted=halted, steps=steps, trouble=trouble
+    )
+
+
+def _queue_until(followed: Followed[State], max_steps: int, progress: Progress | None) -> str:
+    queue = followed.queue
+    while not queue.halted and queue.steps < max_steps:
+        trouble = followed.step()
+        if not trouble and queue.steps % _CONTENT_STEPS == 0:
+            trouble = followed.contents()
+        if trouble:
+            return trouble
+        if progress and queue.steps % _PROGRESS_STEPS == 0:
+            progress(queue.steps)
+    return followed.contents()
+
+
+def _require_levels(levels: Sequence[str], known: Sequence[str]) -> frozenset[str]:
     asked = frozenset(levels)
-    if not asked or not asked <= frozenset(LEVELS):
+    if not asked or not asked <= frozenset(known):
         raise MachineError(
-            f"levels must be some of {', '.join(LEVELS)}, got {', '.join(levels) or 'none'}; "
+            f"levels must be some of {', '.join(known)}, got {', '.join(levels) or 'none'}; "
             "name at least one of these"
         )
     return asked
