@@ -195,6 +195,26 @@ class Matrix:
                 "only a matrix of full rank has an inverse"
             ) from None
 
+    def mapped(self, function: Callable[[Fraction], Exact]) -> Matrix:
+        """`function` applied to each entry."""
+        entries = [_fmpq(function(_fraction(e))) for e in self._flint.entries()]
+        return Matrix._wrap(fmpq_mat(self.height, self.width, entries))
+
+    def solve(self, right: Matrix) -> Matrix:
+        """X with self X = right, for a square matrix of full rank."""
+        if self.height != self.width or self.height != right.height:
+            raise ShapeError(
+                "solving needs a square matrix and a right side of its height, got shapes "
+                f"{self.shape} and {right.shape}"
+            )
+        try:
+            return Matrix._wrap(self._flint.solve(right._flint))
+        except ZeroDivisionError:
+            raise ShapeError(
+                f"the matrix of shape {self.shape} is singular (rank {self.rank()}); "
+                "only a matrix of full rank can be solved for every right side"
+            ) from None
+
     def mapped_parts(self, function: Callable[[int, int], int]) -> Matrix:
         """`function` applied to each entry's numerator and denominator, in lowest terms."""
         entries = [fmpq(function(int(e.p), int(e.q))) for e in self._flint.entries()]

@@ -167,20 +167,33 @@ def without_zeros(polynomial: Polynomial) -> Polynomial:
 
 @dataclass(frozen=True)
 class Sizes:
-    """H, L, d, d_in."""
+    """H, L, d, d_in; r neurons of the target's gated blocks; whether streams are carried on."""
 
     heads: int
     layers: int
     head_width: int
     token_width: int
+    neurons: int = 0
+    residual: int = 0
 
     @classmethod
     def of(cls, data: Any) -> Sizes:
         """Sizes from a certificate, each a whole number from 1 on."""
         sizes = cls(**data)
-        for value in vars(sizes).values():
-            require(type(value) is int and value >= 1, "a size is not a whole number from 1 on")
+        for name, value in vars(sizes).items():
+            least = 0 if name in ("neurons", "residual") else 1
+            require(type(value) is int and value >= least, f"size {name} is not a whole number")
         return sizes
+
+    def widths(self) -> list[int]:
+        """s_0..s_L, the columns of P_0..P_L."""
+        widths = [self.token_width]
+        for _ in range(self.layers):
+            above = widths[0]
+            inner = 2 * self.neurons * above + self.residual * above if self.neurons else above
+            reads = 2 * self.heads * self.head_width
+            widths.insert(0, reads + (self.heads + self.residual) * inner)
+        return widths
 
     def labels(self) -> Iterator[tuple[Any, ...]]:
         """Every coordinate's label, one by one."""
@@ -283,61 +296,127 @@ def attention(name: str, logits: Rows, mask: Any) -> Rows:
     return result
 
 
-def forward(stream: Rows, layers: list[list[tuple[Rows, Rows, Rows]]], normalise: Any) -> Rows:
-    """X^L from X^0 and (Q, K, V) per layer and head."""
-    for heads in layers:
-        stream = total(
-            [
-                product(
-                    normalise(product(product(stream, q), transposed(product(stream, k)))),
-                    product(stream, v),
-                )
-                for q, k, v in heads
+@dataclass(frozen=True)
+class PlainLayer:
+    """One layer as matrices: (Q, K, V) per head, and gate, up and down if it is gated."""
+
+    heads: list[tuple[Rows, Rows, Rows]]
+    gated: tuple[Rows, Rows, Rows] | None
+    residual: bool
+
+
+ACTIVATIONS: dict[str, Callable[[Fraction], Fraction]] = {
+    "relu": lambda z: max(z, Fraction(0)),
+    "softsign": lambda z: z / (1 + abs(z)),
+    "scrambled": lambda z: Fraction((z.numerator + 3 * z.denominator) % 5 - 2),
+}
+
+
+def forward(stream: Rows, layers: list[PlainLayer], normalise: Any, activation: str) -> Rows:
+    """X^L from X^0."""
+    for layer in layers:
+        moved = [
+            product(
+                normalise(product(product(stream, q), transposed(product(stream, k)))),
+                product(stream, v),
+            )
+            for q, k, v in layer.heads
+        ]
+        stream = total([*moved, stream] if layer.residual else moved)
+        if layer.gated is not None:
+            gate, up, down = layer.gated
+            gates = [[ACTIVATIONS[activation](z) for z in row] for row in product(stream, gate)]
+            hidden = [
+                [_times(a, b) for a, b in zip(x, y, strict=True)]
+                for x, y in zip(gates, product(stream, up), strict=True)
             ]
-        )
+            block = product(hidden, down)
+            stream = total([block, stream]) if layer.residual else block
     return stream
+
+
+def target_layers(sizes: Sizes, target: Any) -> list[PlainLayer]:
+    """A target's layers from a certificate."""
+    rows = {
+        name: [[rows_of(matrix) for matrix in layer] for layer in target[name]]
+        for name in ("queries", "keys", "values", "outputs")
+    }
+    gated = [[rows_of(matrix) for matrix in target[name]] for name in ("gates", "ups", "downs")]
+    return [
+        PlainLayer(
+            heads=[
+                (
+                    rows["queries"][t][h],
+                    rows["keys"][t][h],
+                    product(rows["values"][t][h], rows["outputs"][t][h]),
+                )
+                for h in range(sizes.heads)
+            ],
+            gated=(gated[0][t], gated[1][t], gated[2][t]) if sizes.neurons else None,
+            residual=bool(sizes.residual),
+        )
+        for t in range(sizes.layers)
+    ]
+
+
+def fixed_layers(sizes: Sizes, model: Any) -> tuple[list[PlainLayer], Rows]:
+    """A universal model's layers and readout: dense entries, or 0/1 by the places of the ones."""
+    width, hidden = model["width"], [sizes.neurons * above for above in sizes.widths()[1:]]
+    full = model.get("dense")
+    parts = full or model
+
+    def matrix(part: Any, height: int, columns: int) -> Rows:
+        if not full:
+            return dense(part, height, columns)
+        rows = rows_of(part)
+        require((len(rows), len(rows[0])) == (height, columns), "a parameter has another shape")
+        return rows
+
+    def value(part: Any) -> Rows:
+        if full:
+            return matrix(part, width, width)
+        ones = [(row, column) for column, row in enumerate(part) if row >= 0]
+        return dense([[r for r, _ in ones], [c for _, c in ones]], width, width)
+
+    layers = [
+        PlainLayer(
+            heads=[
+                (
+                    matrix(parts["queries"][t][h], width, sizes.head_width),
+                    matrix(parts["keys"][t][h], width, sizes.head_width),
+                    value(parts["values"][t][h]),
+                )
+                for h in range(sizes.heads)
+            ],
+            gated=(
+                matrix(parts["gates"][t], width, hidden[t]),
+                matrix(parts["ups"][t], width, hidden[t]),
+                matrix(parts["downs"][t], hidden[t], width),
+            )
+            if sizes.neurons
+            else None,
+            residual=bool(sizes.residual),
+        )
+        for t in range(sizes.layers)
+    ]
+    return layers, matrix(parts["readout"], width, sizes.token_width)
 
 
 def check_simulation(exhibit: Any) -> None:
     """Both models run with fractions give the same output."""
     model, target = exhibit["universal"], exhibit["target"]
-    sizes, width = Sizes.of(model["size"]), model["width"]
+    sizes = Sizes.of(model["size"])
+    require(target["size"] == model["size"], "target and model have different sizes")
 
     def normalise(logits: Rows) -> Rows:
         return attention(exhibit["normaliser"], logits, exhibit["mask"])
 
-    def shifted(value: Any) -> Rows:
-        ones = [(row, column) for column, row in enumerate(value) if row >= 0]
-        return dense([[r for r, _ in ones], [c for _, c in ones]], width, width)
-
-    places = [(t, h) for t in range(sizes.layers) for h in range(sizes.heads)]
-    theirs = {
-        (t, h): (
-            rows_of(target["queries"][t][h]),
-            rows_of(target["keys"][t][h]),
-            product(rows_of(target["values"][t][h]), rows_of(target["outputs"][t][h])),
-        )
-        for t, h in places
-    }
-    ours = {
-        (t, h): (
-            dense(model["queries"][t][h], width, sizes.head_width),
-            dense(model["keys"][t][h], width, sizes.head_width),
-            shifted(model["values"][t][h]),
-        )
-        for t, h in places
-    }
-
-    def stacked(parts: dict[tuple[int, int], tuple[Rows, Rows, Rows]]) -> Any:
-        return [[parts[t, h] for h in range(sizes.heads)] for t in range(sizes.layers)]
-
-    inputs = rows_of(exhibit["inputs"])
+    inputs, activation = rows_of(exhibit["inputs"]), exhibit.get("activation", "relu")
+    layers, readout = fixed_layers(sizes, model)
     embedded = product(inputs, rows_of(exhibit["embedding"]))
-    output = product(
-        forward(embedded, stacked(ours), normalise),
-        dense(model["readout"], width, sizes.token_width),
-    )
-    require(output == forward(inputs, stacked(theirs), normalise), "the outputs differ")
+    ours = product(forward(embedded, layers, normalise, activation), readout)
+    theirs = forward(inputs, target_layers(sizes, target), normalise, activation)
+    require(ours == theirs, "the outputs differ")
 
 
 def check_factor_moves_out(exhibit: Any) -> None:

@@ -10,19 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
-from constructions.universal.definitions import (
-    Normaliser,
-    Target,
-    TransformerSize,
-    Universal,
-    causal_mask,
-    scrambled_attention,
-)
+from constructions.universal.definitions import FixedModel, Target, TransformerSize, places_json
 from constructions.universal.instances import random_matrix, random_target, seeded
 from constructions.universal.layouts import Layout
+from constructions.universal.maps import Ones
+from constructions.universal.nonlinearities import Normaliser, causal_mask, scrambled_attention
 from verify.claims import Check, Profile, supports
 from verify.counterexamples import Counterexample
 from verify.methods.exhaustive import Exhaustive, Range
@@ -34,7 +28,7 @@ from verify.verdicts import Json
 class Simulation:
     """A universal model, a target, the E that should make one simulate the other, and inputs."""
 
-    universal: Universal
+    universal: FixedModel[Any, Any]
     target: Target
     factored: Target
     """The target whose queries and keys are the factors F_Q, F_K of the same logits."""
@@ -100,25 +94,58 @@ def simulation_exhibit(layout: Layout) -> Callable[[LemmaCase], Json]:
     return exhibit
 
 
+def entries_json(matrix: Matrix) -> Json:
+    """Rows of exact numbers as texts p/q."""
+    return [[str(x) for x in row] for row in matrix.rows()]
+
+
+def target_json(target: Target) -> dict[str, Json]:
+    """All matrices of a target, exactly."""
+    grids = ("queries", "keys", "values", "outputs")
+    return {
+        "size": target.size.as_json(),
+        **{
+            name: [[entries_json(matrix) for matrix in layer] for layer in getattr(target, name)]
+            for name in grids
+        },
+        **{
+            name: [entries_json(matrix) for matrix in getattr(target, name)]
+            for name in ("gates", "ups", "downs")
+        },
+    }
+
+
+def model_json(model: FixedModel[Any, Any]) -> dict[str, Json]:
+    """A fixed model's parameters: places of ones if it is sparse, else all entries."""
+    if isinstance(model.readout, Ones):
+        return places_json(model)
+    grids = ("queries", "keys", "values")
+    return {
+        "size": model.size.as_json(),
+        "width": model.width,
+        "dense": {
+            **{
+                name: [
+                    [entries_json(part.dense()) for part in layer] for layer in getattr(model, name)
+                ]
+                for name in grids
+            },
+            "readout": entries_json(model.readout.dense()),
+            **{
+                name: [entries_json(part.dense()) for part in getattr(model, name)]
+                for name in ("gates", "ups", "downs")
+            },
+        },
+    }
+
+
 def full_exhibit(case: Simulation, mask: Any, normaliser: str) -> dict[str, Json]:
     """Everything that a forward pass of both models needs, exactly."""
-
-    def texts(matrix: Matrix) -> Json:
-        return [[str(Fraction(x)) for x in row] for row in matrix.rows()]
-
-    def grid(layers: tuple[tuple[Matrix, ...], ...]) -> Json:
-        return [[texts(matrix) for matrix in layer] for layer in layers]
-
     return {
-        "universal": case.universal.as_json(),
-        "target": {
-            "queries": grid(case.target.queries),
-            "keys": grid(case.target.keys),
-            "values": grid(case.target.values),
-            "outputs": grid(case.target.outputs),
-        },
-        "embedding": texts(case.embedding),
-        "inputs": texts(case.inputs),
+        "universal": model_json(case.universal),
+        "target": target_json(case.target),
+        "embedding": entries_json(case.embedding),
+        "inputs": entries_json(case.inputs),
         "mask": [list(row) for row in mask],
         "normaliser": normaliser,
     }

@@ -10,9 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from constructions.universal.definitions import (
-    TransformerSize,
-)
+from constructions.universal.definitions import TransformerSize
 from constructions.universal.layouts import (
     KEY,
     QUERY,

@@ -1,51 +1,57 @@
 """Targets and universal transformers, exactly as the paper defines them.
 
-    target      A^{l,h} = N((X^{l-1} W_Q)(X^{l-1} W_K)^T),  X^l = sum_h A^{l,h} X^{l-1} W_V W_O
-    universal   the same with R_Q, R_K, R_V on X~^0 = X^0 E, read out as X~^L U
+    attention   A^{l,h} = N((X^{l-1} W_Q)(X^{l-1} W_K)^T),  S^l = sum_h A^{l,h} X^{l-1} W_V W_O
+    residual    X^{l-1} is added to S^l, and S^l to the block's output
+    gated       X^l = [sigma(S^l W_g) . (S^l W_u)] W_d;  without neurons X^l = S^l
+    universal   the same with R_Q, R_K, R_V, R_g, R_u, R_d on X~^0 = X^0 E, read out as X~^L U
 
-N, the attention normaliser (with whatever mask), is a parameter: the proofs use only that equal
-logits give equal attention. Fixed parameters are index maps; dense arrays are made on request.
+N, the attention normaliser (with whatever mask), and sigma are parameters: the proofs use only
+that equal logits give equal attention. One forward pass serves targets and universal models.
 
-Source: Fixed Universal Transformers, Section 2.
+Source: Fixed Universal Transformers, Section 2, Section 3.3 and Appendix E.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from constructions.universal.maps import ColumnMap, Dense, Ones
+from constructions.universal.nonlinearities import Activation, Normaliser, relu
 from verify.errors import ShapeError, SizeError
 from verify.rational import Matrix
-
-Indices = NDArray[np.int64]
-Normaliser = Callable[[Matrix], Matrix]
-"""Attention from logits, both of shape (n, n); any function of the logits, mask included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformerSize:
-    """Sizes of an attention-only transformer; every width in the proofs follows from them.
+    """Sizes of a transformer; every width in the proofs follows from them.
 
-    heads H, layers L, head_width d, token_width d_in, each at least 1.
+    heads H, layers L, head_width d, token_width d_in, each at least 1; neurons r, the width of
+    the target's gated blocks (0: attention only); residual: whether streams are carried on.
     """
 
     heads: int
     layers: int
     head_width: int
     token_width: int
+    neurons: int = 0
+    residual: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse sizes below 1."""
+        """Refuse sizes below 1, and fewer than no neurons."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, int) or value < 1:
-                raise SizeError(f"TransformerSize.{field.name} must be at least 1, got {value!r}")
+            least = 0 if field.name in ("neurons", "residual") else 1
+            if not isinstance(value, int) or value < least:
+                raise SizeError(
+                    f"TransformerSize.{field.name} must be at least {least}, got {value!r}"
+                )
+
+    @property
+    def gated(self) -> bool:
+        """Whether the blocks have gated MLPs."""
+        return self.neurons > 0
 
     @property
     def internal_nodes(self) -> int:
@@ -58,21 +64,47 @@ class TransformerSize:
         return self.heads**self.layers
 
     @property
+    def reads(self) -> int:
+        """Columns by which a layer reads queries and keys: 2Hd."""
+        return 2 * self.heads * self.head_width
+
+    def inner_width(self, above: int) -> int:
+        """Columns that read the sum over heads of a layer whose P_l has `above` columns.
+
+        s_l without neurons; 2 q_l = 2 r s_l for a gated block, and s_l more if S is carried on.
+        """
+        if not self.gated:
+            return above
+        return 2 * self.neurons * above + (above if self.residual else 0)
+
+    @property
+    def probe_widths(self) -> tuple[int, ...]:
+        """s_0..s_L, the columns of P_0..P_L: s_{l-1} = 2Hd + (H, or H + 1) inner widths."""
+        widths = [self.token_width]
+        for _ in range(self.layers):
+            branches = self.heads + self.residual
+            widths.append(self.reads + branches * self.inner_width(widths[-1]))
+        return tuple(reversed(widths))
+
+    @property
     def probe_width(self) -> int:
-        """Columns of P_0: 2Hd per sequence shorter than L, d_in per full one."""
-        reads = 2 * self.heads * self.head_width
-        return reads * self.internal_nodes + self.leaves * self.token_width
+        """Columns of P_0; attention only: 2Hd per sequence shorter than L, d_in per full one."""
+        return self.probe_widths[0]
+
+    def hidden_width(self, layer: int) -> int:
+        """q_l = r s_l, the universal MLP's width in a layer counted from 0."""
+        return self.neurons * self.probe_widths[layer + 1]
 
     @property
     def paper_width(self) -> int:
-        """The paper's m-bar: it differs from `probe_width` for H = 1 only."""
+        """The paper's m-bar, attention only: it differs from `probe_width` for H = 1 only."""
         if self.heads == 1:
             return (self.layers + 1) * max(2 * self.head_width, self.token_width)
         return self.probe_width
 
     def as_json(self) -> dict[str, int]:
-        """The four sizes by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """All sizes by name."""
+        return {field.name: int(getattr(self, field.name)) for field in fields(self)}
 
 
 def require_width(width: int, least: int, where: str) -> None:
@@ -88,45 +120,60 @@ def require_width(width: int, least: int, where: str) -> None:
         )
 
 
+Grid = tuple[tuple[Matrix, ...], ...]
+"""Matrices indexed [layer][head], both from 0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A transformer of the class; every matrix indexed [layer][head], both from 0.
+    """A transformer of the class; attention matrices indexed [layer][head], both from 0.
 
-    queries, keys, values: (d_in, d); outputs: (d, d_in)
+    queries, keys, values: (d_in, d); outputs: (d, d_in). With neurons, indexed [layer]:
+    gates, ups: (d_in, r); downs: (r, d_in)
     """
 
     size: TransformerSize
-    queries: tuple[tuple[Matrix, ...], ...]
-    keys: tuple[tuple[Matrix, ...], ...]
-    values: tuple[tuple[Matrix, ...], ...]
-    outputs: tuple[tuple[Matrix, ...], ...]
+    queries: Grid
+    keys: Grid
+    values: Grid
+    outputs: Grid
+    gates: tuple[Matrix, ...] = ()
+    ups: tuple[Matrix, ...] = ()
+    downs: tuple[Matrix, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse matrices that do not fit the sizes."""
-        tall = (self.size.token_width, self.size.head_width)
+        size = self.size
+        tokens, width, neurons = size.token_width, size.head_width, size.neurons
         for name, shape in (
-            ("queries", tall),
-            ("keys", tall),
-            ("values", tall),
-            ("outputs", tall[::-1]),
+            ("queries", (tokens, width)),
+            ("keys", (tokens, width)),
+            ("values", (tokens, width)),
+            ("outputs", (width, tokens)),
         ):
-            layers: tuple[tuple[Matrix, ...], ...] = getattr(self, name)
-            if [len(layer) for layer in layers] != [self.size.heads] * self.size.layers:
+            layers: Grid = getattr(self, name)
+            if [len(layer) for layer in layers] != [size.heads] * size.layers:
                 raise ShapeError(
-                    f"Target.{name} must hold {self.size.layers} layers of {self.size.heads} "
+                    f"Target.{name} must hold {size.layers} layers of {size.heads} "
                     f"matrices, got {[len(layer) for layer in layers]}"
                 )
-            for matrix in (matrix for layer in layers for matrix in layer):
-                if matrix.shape != shape:
-                    raise ShapeError(
-                        f"Target.{name} must hold matrices of shape {shape}, got {matrix.shape}"
-                    )
+            _require_shapes(name, [matrix for layer in layers for matrix in layer], shape)
+        for name, shape in (
+            ("gates", (tokens, neurons)),
+            ("ups", (tokens, neurons)),
+            ("downs", (neurons, tokens)),
+        ):
+            matrices: tuple[Matrix, ...] = getattr(self, name)
+            count = size.layers if size.gated else 0
+            if len(matrices) != count:
+                raise ShapeError(f"Target.{name} must hold {count} matrices, got {len(matrices)}")
+            _require_shapes(name, matrices, shape)
 
     def mix(self, layer: int, head: int) -> Matrix:
         """M^{l,h} = W_V W_O, shape (d_in, d_in)."""
         return self.values[layer][head] @ self.outputs[layer][head]
 
-    def mixes(self) -> tuple[tuple[Matrix, ...], ...]:
+    def mixes(self) -> Grid:
         """Every M^{l,h}, indexed [layer][head]."""
         return tuple(
             tuple(self.mix(layer, head) for head in range(self.size.heads))
@@ -134,131 +181,35 @@ class Target:
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ColumnMap:
-    """A square 0/1 matrix with at most one 1 in each column.
+def _require_shapes(name: str, matrices: Sequence[Matrix], shape: tuple[int, int]) -> None:
+    for matrix in matrices:
+        if matrix.shape != shape:
+            raise ShapeError(
+                f"Target.{name} must hold matrices of shape {shape}, got {matrix.shape}"
+            )
 
-    `rows[j]` is the row of column j's 1, or -1 if column j is zero; shape (m, m), at most m ones.
-    """
 
-    rows: Indices
-
-    @property
-    def width(self) -> int:
-        """The embedding dimension m."""
-        return len(self.rows)
-
-    @property
-    def ones(self) -> int:
-        """How many entries are 1."""
-        return int((self.rows >= 0).sum())
-
-    def dense(self) -> Matrix:
-        """The matrix itself."""
-        alive = np.flatnonzero(self.rows >= 0)
-        return Matrix.with_ones(self.width, self.width, self.rows[alive].tolist(), alive.tolist())
-
-    @cached_property
-    def sources(self) -> list[int]:
-        """`rows` as a list: stream R_V has column `sources[j]` of the stream as its column j."""
-        return self.rows.tolist()
+Reader = TypeVar("Reader")
+Mover = TypeVar("Mover")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ones:
-    """A 0/1 matrix as the places of its ones, sorted by column and then row.
-
-    shape (height, width); entry (rows[k], columns[k]) is 1 for each k
-    """
-
-    height: int
-    width: int
-    rows: Indices
-    columns: Indices
-
-    @classmethod
-    def at(cls, height: int, width: int, rows: Any, columns: Any) -> Ones:
-        """Ones at the given places, sorted; the places are distinct."""
-        listed_rows = np.asarray(rows, dtype=np.int64)
-        listed_columns = np.asarray(columns, dtype=np.int64)
-        order = np.lexsort((listed_rows, listed_columns))
-        return cls(
-            height=height,
-            width=width,
-            rows=listed_rows[order],
-            columns=listed_columns[order],
-        )
-
-    @property
-    def ones(self) -> int:
-        """How many entries are 1."""
-        return len(self.rows)
-
-    def selection(self) -> Indices | None:
-        """Per column the row of its only 1, if every column has exactly one 1, in its own row."""
-        if not np.array_equal(self.columns, np.arange(self.width)):
-            return None
-        return self.rows if len(np.unique(self.rows)) == self.width else None
-
-    def after(self, value: ColumnMap) -> Ones:
-        """The product `value` times this matrix: each 1 moves to the row that `value` sends it."""
-        moved = value.rows[self.rows]
-        alive = moved >= 0
-        return Ones(
-            height=self.height,
-            width=self.width,
-            rows=moved[alive],
-            columns=self.columns[alive],
-        )
-
-    def read(self, stream: Matrix) -> Matrix:
-        """The product `stream` times this matrix, shape (n, width)."""
-        if self._sources is not None:
-            return stream.select_columns(self._sources)
-        return stream @ self._dense
-
-    def dense(self) -> Matrix:
-        """The matrix itself."""
-        return self._dense
-
-    @cached_property
-    def _dense(self) -> Matrix:
-        rows, columns = self.rows.tolist(), self.columns.tolist()
-        return Matrix.with_ones(self.height, self.width, rows, columns)
-
-    @cached_property
-    def _sources(self) -> list[int] | None:
-        sources = self.selection()
-        return None if sources is None else sources.tolist()
-
-
-def beside(blocks: Sequence[Ones]) -> Ones:
-    """Blocks of one height next to each other."""
-    offsets = np.cumsum([0, *(block.width for block in blocks)])
-    return Ones(
-        height=blocks[0].height,
-        width=int(offsets[-1]),
-        rows=np.concatenate([block.rows for block in blocks]),
-        columns=np.concatenate(
-            [block.columns + offset for block, offset in zip(blocks, offsets, strict=False)]
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Universal:
+class FixedModel(Generic[Reader, Mover]):
     """Fixed parameters of a universal transformer, indexed [layer][head] from 0.
 
-    queries, keys: (m, d); values: (m, m); readout: (m, d_in). A weight-tied model repeats one
-    layer's maps L times.
+    queries, keys: (m, d); values: (m, m); readout: (m, d_in). With neurons, indexed [layer]:
+    gates, ups: (m, q_l); downs: (q_l, m). A weight-tied model repeats one layer's maps L times.
     """
 
     size: TransformerSize
     width: int
-    queries: tuple[tuple[Ones, ...], ...]
-    keys: tuple[tuple[Ones, ...], ...]
-    values: tuple[tuple[ColumnMap, ...], ...]
-    readout: Ones
+    queries: tuple[tuple[Reader, ...], ...]
+    keys: tuple[tuple[Reader, ...], ...]
+    values: tuple[tuple[Mover, ...], ...]
+    readout: Reader
+    gates: tuple[Reader, ...] = ()
+    ups: tuple[Reader, ...] = ()
+    downs: tuple[Reader, ...] = ()
 
     @property
     def tied(self) -> bool:
@@ -267,132 +218,158 @@ class Universal:
             layer is first[0] for first in (self.queries, self.keys, self.values) for layer in first
         )
 
-    def most_ones(self) -> int:
-        """The largest number of ones in any fixed parameter."""
-        everything = [*self.queries, *self.keys, *self.values, (self.readout,)]
-        return max(part.ones for layer in everything for part in layer)
+    def parts(self) -> Iterator[Reader | Mover]:
+        """Every fixed parameter."""
+        for layers in (self.queries, self.keys, self.values):
+            for layer in layers:
+                yield from layer
+        yield from (*self.gates, *self.ups, *self.downs, self.readout)
 
-    def as_json(self) -> dict[str, Any]:
-        """Sizes and the places of all ones, as certificates show them."""
 
-        def places(part: Ones) -> list[list[int]]:
-            return [part.rows.tolist(), part.columns.tolist()]
+Universal = FixedModel[Ones, ColumnMap]
+"""A sparse universal transformer: all its parameters are index maps."""
 
-        return {
-            "size": self.size.as_json(),
-            "width": self.width,
-            "queries": [[places(part) for part in layer] for layer in self.queries],
-            "keys": [[places(part) for part in layer] for layer in self.keys],
-            "values": [[part.rows.tolist() for part in layer] for layer in self.values],
-            "readout": places(self.readout),
-        }
+
+def most_ones(universal: Universal) -> int:
+    """The largest number of ones in any fixed parameter."""
+    return max(part.ones for part in universal.parts())
+
+
+def places_json(universal: Universal) -> dict[str, Any]:
+    """Sizes and the places of all ones, as certificates show them."""
+
+    def places(part: Ones) -> list[list[int]]:
+        return [part.rows.tolist(), part.columns.tolist()]
+
+    return {
+        "size": universal.size.as_json(),
+        "width": universal.width,
+        "queries": [[places(part) for part in layer] for layer in universal.queries],
+        "keys": [[places(part) for part in layer] for layer in universal.keys],
+        "values": [[part.rows.tolist() for part in layer] for layer in universal.values],
+        "readout": places(universal.readout),
+        **{
+            name: [places(part) for part in getattr(universal, name)]
+            for name in ("gates", "ups", "downs")
+        },
+    }
+
+
+# --- forward passes --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """One forward pass: the streams X^0..X^L, the attention matrices and the output."""
+    """One forward pass: the streams X^0..X^L, the attention matrices and the output.
+
+    `sums` holds S^1..S^L, the sums over heads that enter the MLPs.
+    """
 
     streams: tuple[Matrix, ...]
     attention: tuple[tuple[Matrix, ...], ...]
+    sums: tuple[Matrix, ...]
     output: Matrix
 
 
-def run_target(target: Target, inputs: Matrix, normalise: Normaliser) -> Pass:
-    """Forward pass of the target on inputs of shape (n, d_in)."""
-    streams, attention = [inputs], list[tuple[Matrix, ...]]()
-    mixes = target.mixes()
-    for layer in range(target.size.layers):
-        stream = streams[-1]
+class Linear(Protocol):
+    """A linear map that a stream can be read by."""
+
+    def read(self, stream: Matrix, /) -> Matrix:
+        """The product stream times map."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One layer's linear maps: per head, and gate, up and down if the block is gated."""
+
+    queries: Sequence[Linear]
+    keys: Sequence[Linear]
+    values: Sequence[Linear]
+    gated: tuple[Linear, Linear, Linear] | None
+    residual: bool
+
+    def run(
+        self, stream: Matrix, normalise: Normaliser, activate: Activation
+    ) -> tuple[tuple[Matrix, ...], Matrix, Matrix]:
+        """Attention per head, the sum over heads, and the next stream."""
         weights = tuple(
-            normalise(
-                (stream @ target.queries[layer][head])
-                @ (stream @ target.keys[layer][head]).transposed
-            )
-            for head in range(target.size.heads)
+            normalise(query.read(stream) @ key.read(stream).transposed)
+            for query, key in zip(self.queries, self.keys, strict=True)
         )
-        streams.append(_mixed(weights, [stream @ mixes[layer][h] for h in range(len(weights))]))
+        moved = (a @ value.read(stream) for a, value in zip(weights, self.values, strict=True))
+        first, *others = (*moved, stream) if self.residual else moved
+        total = sum(others, start=first)
+        if self.gated is None:
+            return weights, total, total
+        gate, up, down = self.gated
+        block = down.read(activate(gate.read(total)).hadamard(up.read(total)))
+        return weights, total, block + total if self.residual else block
+
+
+def _forward(
+    layers: Iterator[Layer],
+    stream: Matrix,
+    readout: Linear | None,
+    normalise: Normaliser,
+    activate: Activation,
+) -> Pass:
+    streams, attention, sums = [stream], list[tuple[Matrix, ...]](), list[Matrix]()
+    for layer in layers:
+        weights, total, after = layer.run(streams[-1], normalise, activate)
         attention.append(weights)
-    return Pass(streams=tuple(streams), attention=tuple(attention), output=streams[-1])
+        sums.append(total)
+        streams.append(after)
+    output = streams[-1] if readout is None else readout.read(streams[-1])
+    return Pass(streams=tuple(streams), attention=tuple(attention), sums=tuple(sums), output=output)
+
+
+def run_target(
+    target: Target, inputs: Matrix, normalise: Normaliser, activate: Activation = relu
+) -> Pass:
+    """Forward pass of the target on inputs of shape (n, d_in)."""
+
+    def maps(matrices: Sequence[Matrix]) -> list[Dense[Matrix]]:
+        return [Dense(matrix=matrix) for matrix in matrices]
+
+    def layers() -> Iterator[Layer]:
+        mixes = target.mixes()
+        for index in range(target.size.layers):
+            gated = None
+            if target.size.gated:
+                three = (target.gates[index], target.ups[index], target.downs[index])
+                gated = (Dense(matrix=three[0]), Dense(matrix=three[1]), Dense(matrix=three[2]))
+            yield Layer(
+                queries=maps(target.queries[index]),
+                keys=maps(target.keys[index]),
+                values=maps(mixes[index]),
+                gated=gated,
+                residual=target.size.residual,
+            )
+
+    return _forward(layers(), inputs, None, normalise, activate)
 
 
 def run_universal(
-    universal: Universal, embedding: Matrix, inputs: Matrix, normalise: Normaliser
+    universal: FixedModel[Any, Any],
+    embedding: Matrix,
+    inputs: Matrix,
+    normalise: Normaliser,
+    activate: Activation = relu,
 ) -> Pass:
     """Forward pass of the universal model on inputs (n, d_in) under E of shape (d_in, m)."""
-    streams, attention = [inputs @ embedding], list[tuple[Matrix, ...]]()
-    for layer in range(universal.size.layers):
-        stream = streams[-1]
-        weights = tuple(
-            normalise(query.read(stream) @ key.read(stream).transposed)
-            for query, key in zip(universal.queries[layer], universal.keys[layer], strict=True)
-        )
-        moved = stream.selections([value.sources for value in universal.values[layer]])
-        streams.append(_mixed(weights, moved))
-        attention.append(weights)
-    return Pass(
-        streams=tuple(streams),
-        attention=tuple(attention),
-        output=universal.readout.read(streams[-1]),
-    )
 
+    def layers() -> Iterator[Layer]:
+        for index in range(universal.size.layers):
+            gated = None
+            if universal.gates:
+                gated = (universal.gates[index], universal.ups[index], universal.downs[index])
+            yield Layer(
+                queries=universal.queries[index],
+                keys=universal.keys[index],
+                values=universal.values[index],
+                gated=gated,
+                residual=universal.size.residual,
+            )
 
-def _mixed(weights: Sequence[Matrix], moved: Sequence[Matrix]) -> Matrix:
-    """sum_h A^h Z^h."""
-    first, *others = (a @ z for a, z in zip(weights, moved, strict=True))
-    return sum(others, start=first)
-
-
-# --- instances -------------------------------------------------------------------------------
-
-
-def causal_mask(length: int) -> tuple[tuple[bool, ...], ...]:
-    """True where token i may attend to token j: j <= i."""
-    return tuple(tuple(j <= i for j in range(length)) for i in range(length))
-
-
-def full_mask(length: int) -> tuple[tuple[bool, ...], ...]:
-    """Every token may attend to every token."""
-    return ((True,) * length,) * length
-
-
-def _indicator(mask: Sequence[Sequence[bool]]) -> Matrix:
-    return Matrix.from_rows([[int(allowed) for allowed in row] for row in mask])
-
-
-def linear_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
-    """A_ij = z_ij / 4 where the mask allows, 0 elsewhere."""
-    share = _indicator(mask).scaled(Fraction(1, 4))
-    return lambda logits: logits.hadamard(share)
-
-
-def square_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
-    """A_ij proportional to 1 + z_ij^2 over the allowed j: positive rows of sum 1."""
-    allowed = _indicator(mask)
-
-    def normalise(logits: Matrix) -> Matrix:
-        masked = logits.hadamard(allowed)
-        return (masked.hadamard(masked) + allowed).rows_shared()
-
-    return normalise
-
-
-def scrambled_attention(mask: Sequence[Sequence[bool]]) -> Normaliser:
-    """A_ij proportional to 1 + (p + 3q mod 5), z_ij = p/q: small numbers in every layer.
-
-    As sensitive to a wrong logit as softmax, but the exact numbers do not grow with depth.
-    """
-    allowed = _indicator(mask)
-
-    def normalise(logits: Matrix) -> Matrix:
-        weights = logits.mapped_parts(lambda p, q: 1 + (p + 3 * q) % 5)
-        return weights.hadamard(allowed).rows_shared()
-
-    return normalise
-
-
-NORMALISERS: dict[str, Callable[[Sequence[Sequence[bool]]], Normaliser]] = {
-    "scrambled": scrambled_attention,
-    "linear": linear_attention,
-    "square": square_attention,
-}
-"""Rational stand-ins for softmax by name, simplest first."""
+    return _forward(layers(), inputs @ embedding, universal.readout, normalise, activate)

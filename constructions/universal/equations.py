@@ -18,9 +18,7 @@ from constructions.universal.comparisons import (
     comparison_check,
     simulation,
 )
-from constructions.universal.definitions import (
-    TransformerSize,
-)
+from constructions.universal.definitions import TransformerSize
 from constructions.universal.equations_theory import equations_goals, equations_theory
 from constructions.universal.layouts import Layout, digits
 from constructions.universal.probes import coefficients, probe

@@ -7,11 +7,20 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from constructions.universal.definitions import Target, TransformerSize, Universal
+from constructions.universal.definitions import (
+    FixedModel,
+    Target,
+    TransformerSize,
+    Universal,
+    most_ones,
+    places_json,
+)
 from constructions.universal.layouts import Layout
+from constructions.universal.maps import ColumnMap, Dense, Ones
 from constructions.universal.probes import coefficients, probe, probe_columns
 from verify.claims import Profile
 from verify.counterexamples import Counterexample
@@ -19,6 +28,8 @@ from verify.errors import SizeError
 from verify.methods.exhaustive import Range
 from verify.rational import Matrix
 from verify.verdicts import Json
+
+DenseModel = FixedModel[Dense[Matrix], Dense[Matrix]]
 
 DENSE_LIMIT = 110
 """Largest m at which the fixed matrices are also multiplied as dense exact matrices."""
@@ -48,6 +59,10 @@ def random_target(size: TransformerSize, seed: int) -> Target:
             for _ in range(size.layers)
         )
 
+    def row(height: int, width: int) -> tuple[Matrix, ...]:
+        count = size.layers if size.gated else 0
+        return tuple(random_matrix(source, height, width) for _ in range(count))
+
     tall, wide = (size.token_width, size.head_width), (size.head_width, size.token_width)
     return Target(
         size=size,
@@ -55,6 +70,9 @@ def random_target(size: TransformerSize, seed: int) -> Target:
         keys=grid(*tall),
         values=grid(*tall),
         outputs=grid(*wide),
+        gates=row(size.token_width, size.neurons),
+        ups=row(size.token_width, size.neurons),
+        downs=row(size.neurons, size.token_width),
     )
 
 
@@ -136,10 +154,10 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
                 f"column {column} of P_0 must select coordinate {expected[column]}, "
                 f"it selects {sources[column]}",
             )
-        if case.width <= DENSE_LIMIT and dense_probe(model) != probes.dense():
+        if case.width <= DENSE_LIMIT and probe(as_dense(model), 0).dense() != probes.dense():
             return _fails(case, "the dense matrices must multiply to P_0; they do not")
-        if model.most_ones() > case.width:
-            return _fails(case, f"parameters need at most m ones, got {model.most_ones()}")
+        if most_ones(model) > case.width:
+            return _fails(case, f"parameters need at most m ones, got {most_ones(model)}")
         if layout.tied and not model.tied:
             return _fails(case, "all layers must share their parameters; they do not")
         target = random_target(case.size, seed=case.width)
@@ -154,21 +172,28 @@ def _fails(case: FixedCase, text: str) -> Counterexample:
     return Counterexample(text=f"{text} (sizes {case.as_json()})", instance=case.as_json())
 
 
-def dense_probe(model: Universal) -> Matrix:
-    """P_0 with every fixed parameter multiplied as an exact dense matrix."""
-    current = model.readout.dense()
-    for layer in range(model.size.layers - 1, -1, -1):
-        reads = [
-            part.dense()
-            for pair in zip(model.queries[layer], model.keys[layer], strict=True)
-            for part in pair
-        ]
-        current = Matrix.beside(
-            [*reads, *(value.dense() @ current for value in model.values[layer])]
-        )
-    return current
+def as_dense(model: Universal) -> DenseModel:
+    """The model with every fixed parameter as an exact dense matrix."""
+
+    def grid(layers: tuple[tuple[ColumnMap | Ones, ...], ...]) -> Any:
+        return tuple(tuple(Dense(matrix=part.dense()) for part in layer) for layer in layers)
+
+    def row(parts: tuple[Ones, ...]) -> tuple[Dense[Matrix], ...]:
+        return tuple(Dense(matrix=part.dense()) for part in parts)
+
+    return FixedModel(
+        size=model.size,
+        width=model.width,
+        queries=grid(model.queries),
+        keys=grid(model.keys),
+        values=grid(model.values),
+        readout=Dense(matrix=model.readout.dense()),
+        gates=row(model.gates),
+        ups=row(model.ups),
+        downs=row(model.downs),
+    )
 
 
 def fixed_exhibit(layout: Layout) -> Callable[[FixedCase], Json]:
     """What a certificate shows of a case: the places of all ones."""
-    return lambda case: layout.build(case.size, case.width).as_json()
+    return lambda case: places_json(layout.build(case.size, case.width))

@@ -14,14 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from constructions.universal.definitions import (
-    Indices,
-    Ones,
-    Target,
-    TransformerSize,
-    Universal,
-    require_width,
-)
+from constructions.universal.definitions import Target, TransformerSize, Universal, require_width
+from constructions.universal.maps import Indices, Ones
 from verify.rational import Matrix
 
 QUERY, KEY, LEAF, UNUSED = range(4)

@@ -19,11 +19,7 @@ from constructions.universal.comparisons import (
     refactored,
     simulation,
 )
-from constructions.universal.definitions import (
-    TransformerSize,
-    run_target,
-    run_universal,
-)
+from constructions.universal.definitions import TransformerSize, run_target, run_universal
 from constructions.universal.layouts import Layout
 from constructions.universal.lemma_theory import FACTORS, lemma_goals, lemma_theory
 from constructions.universal.probes import coefficients, invariant_holds, probe

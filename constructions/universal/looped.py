@@ -26,7 +26,7 @@ from constructions.universal.coordinate_theory import (
     DISTINCT,
     labelled_cases,
 )
-from constructions.universal.definitions import ColumnMap, Ones, TransformerSize, Universal
+from constructions.universal.definitions import TransformerSize, Universal
 from constructions.universal.layouts import (
     KEY,
     LEAF,
@@ -39,6 +39,7 @@ from constructions.universal.layouts import (
     ones_where,
     tree_order,
 )
+from constructions.universal.maps import ColumnMap, Ones
 from constructions.universal.tree import PAPER, selection_check
 from verify.claims import Check, Source, claim, covers
 from verify.facts import INDUCTION, MATRIX_LAWS, SELECTION_PRODUCT

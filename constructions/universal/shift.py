@@ -16,16 +16,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from constructions.universal.definitions import (
-    ColumnMap,
-    Indices,
-    Ones,
-    Target,
-    TransformerSize,
-    Universal,
-    require_width,
-)
+from constructions.universal.definitions import Target, TransformerSize, Universal, require_width
 from constructions.universal.layouts import Layout, node_blocks
+from constructions.universal.maps import ColumnMap, Indices, Ones
 from constructions.universal.tree import PAPER, selection_check
 from verify.claims import Check, Source, claim, covers
 from verify.errors import SizeError

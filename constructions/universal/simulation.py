@@ -18,17 +18,15 @@ from typing import Any
 from constructions.universal import looped, shift, tree
 from constructions.universal.comparisons import Simulation, full_exhibit
 from constructions.universal.definitions import (
-    NORMALISERS,
     Target,
     TransformerSize,
     Universal,
-    causal_mask,
-    full_mask,
     run_target,
     run_universal,
 )
 from constructions.universal.instances import sizes
 from constructions.universal.layouts import Layout
+from constructions.universal.nonlinearities import NORMALISERS, causal_mask, full_mask
 from constructions.universal.sums import PAPER
 from verify.claims import Check, Source, claim, covers
 from verify.counterexamples import Counterexample

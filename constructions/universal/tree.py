@@ -18,12 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from constructions.universal.definitions import (
-    ColumnMap,
-    Ones,
-    TransformerSize,
-    Universal,
-)
+from constructions.universal.definitions import TransformerSize, Universal
 from constructions.universal.instances import (
     FixedCase,
     fixed_exhibit,
@@ -41,6 +36,7 @@ from constructions.universal.layouts import (
     ones_where,
     tree_order,
 )
+from constructions.universal.maps import ColumnMap, Ones
 from constructions.universal.tree_theory import (
     MASK_RULE,
     binary_goals,

@@ -16,11 +16,8 @@ from constructions.universal.coordinate_theory import (
     DISTINCT,
     labelled_cases,
 )
-from constructions.universal.definitions import (
-    Ones,
-    TransformerSize,
-    Universal,
-)
+from constructions.universal.definitions import TransformerSize, Universal
+from constructions.universal.maps import Ones
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 
 TREE_DECLARATIONS = (

@@ -17,11 +17,7 @@ from constructions.universal.comparisons import (
     comparison_check,
     simulation,
 )
-from constructions.universal.definitions import (
-    TransformerSize,
-    run_target,
-    run_universal,
-)
+from constructions.universal.definitions import TransformerSize, run_target, run_universal
 from constructions.universal.layouts import Layout
 from constructions.universal.sums import (
     PAPER,

@@ -24,14 +24,9 @@ from constructions.universal import (
     tree,
     unrolling,
 )
-from constructions.universal.definitions import (
-    ColumnMap,
-    Ones,
-    Target,
-    TransformerSize,
-    Universal,
-)
+from constructions.universal.definitions import Target, TransformerSize, Universal
 from constructions.universal.layouts import LEAF, Coordinates, Layout, coordinates
+from constructions.universal.maps import ColumnMap, Ones
 from lowerbounds import spanning
 from lowerbounds.shared_attention import fixed_factors, free_factors
 from verify.claims import Check, Claim, Source, claim

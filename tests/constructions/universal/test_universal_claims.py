@@ -13,21 +13,18 @@ import constructions.universal
 import lowerbounds
 from constructions.universal.comparisons import refactored
 from constructions.universal.definitions import (
-    NORMALISERS,
-    ColumnMap,
-    Ones,
     Target,
     TransformerSize,
-    beside,
-    causal_mask,
-    full_mask,
+    most_ones,
     require_width,
     run_target,
     run_universal,
 )
-from constructions.universal.instances import dense_probe, random_matrix, random_target, seeded
+from constructions.universal.instances import as_dense, random_matrix, random_target, seeded
 from constructions.universal.layouts import UNUSED, Layout, coordinates, embedding, tree_order
 from constructions.universal.looped import LAYOUT as LOOPED
+from constructions.universal.maps import ColumnMap, Ones
+from constructions.universal.nonlinearities import NORMALISERS, causal_mask, full_mask
 from constructions.universal.probes import coefficients, probe, probe_columns
 from constructions.universal.shift import LAYOUT as SHIFT
 from constructions.universal.shift import shift
@@ -131,7 +128,7 @@ def test_selecting_columns_is_the_product_with_a_column_map(
 
 @given(st.lists(ones(WIDE), min_size=1, max_size=3))
 def test_beside_is_the_dense_matrices_side_by_side(blocks: list[Ones]) -> None:
-    assert beside(blocks).dense() == Matrix.beside([block.dense() for block in blocks])
+    assert Ones.beside(blocks).dense() == Matrix.beside([block.dense() for block in blocks])
 
 
 @given(ones(WIDE))
@@ -196,7 +193,7 @@ def test_composed_index_maps_are_the_dense_product(
     size: TransformerSize, layout: Layout, spare: int
 ) -> None:
     model = layout.build(size, layout.least_width(size) + spare)
-    assert probe(model, 0).dense() == dense_probe(model)
+    assert probe(model, 0).dense() == probe(as_dense(model), 0).dense()
 
 
 @settings(max_examples=25)
@@ -342,7 +339,7 @@ def test_no_parameter_has_more_ones_than_coordinates() -> None:
     size = TransformerSize(heads=2, layers=2, head_width=2, token_width=2)
     for layout in (TREE, LOOPED):
         model = layout.build(size, size.probe_width + 1)
-        assert model.most_ones() <= model.width
+        assert most_ones(model) <= model.width
         assert model.tied is layout.tied
 
 
