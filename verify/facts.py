@@ -66,6 +66,15 @@ RANK_OF_PRODUCT = Fact(
     reference="S. Axler, Linear Algebra Done Right, section 3.C",
 )
 
+LEFT_INVERSE = Fact(
+    name="left-inverse",
+    statement=(
+        "A matrix of full column rank has a left inverse; a square matrix whose determinant is "
+        "not 0 has a two-sided one."
+    ),
+    reference="S. Axler, Linear Algebra Done Right, sections 3.B and 9.C",
+)
+
 ADJACENT_TRANSPOSITIONS = Fact(
     name="adjacent-transpositions",
     statement="Every permutation of a finite word is a product of swaps of neighbours.",
@@ -84,6 +93,7 @@ FACTS: tuple[Fact, ...] = (
     MATRIX_LAWS,
     SELECTION_PRODUCT,
     RANK_OF_PRODUCT,
+    LEFT_INVERSE,
     ADJACENT_TRANSPOSITIONS,
     MONOTONE_EXPONENTIAL,
 )

@@ -8,7 +8,8 @@ Source: Fixed Universal Transformers, Section 2.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,10 +17,18 @@ from constructions.universal.definitions import FixedModel, Target, TransformerS
 from constructions.universal.instances import random_matrix, random_target, seeded
 from constructions.universal.layouts import Layout
 from constructions.universal.maps import Ones
-from constructions.universal.nonlinearities import Normaliser, causal_mask, scrambled_attention
+from constructions.universal.nonlinearities import (
+    Activation,
+    Normaliser,
+    causal_mask,
+    relu,
+    scrambled_attention,
+    softsign,
+)
 from verify.claims import Check, Profile, supports
 from verify.counterexamples import Counterexample
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
+from verify.ranges import Range
 from verify.rational import Matrix
 from verify.verdicts import Json
 
@@ -35,6 +44,7 @@ class Simulation:
     embedding: Matrix
     inputs: Matrix
     normalise: Normaliser
+    activate: Activation = relu
 
 
 def refactored(target: Target, seed: int) -> Target:
@@ -70,6 +80,7 @@ def simulation(
         embedding=layout.write(factored, width).transposed,
         inputs=random_matrix(seeded(seed), 3, size.token_width),
         normalise=scrambled_attention(causal_mask(3)),
+        activate=softsign,
     )
 
 
@@ -89,7 +100,9 @@ def simulation_exhibit(layout: Layout) -> Callable[[LemmaCase], Json]:
     """Both models in full, for a second program to run."""
 
     def exhibit(case: LemmaCase) -> Json:
-        return full_exhibit(simulation(layout, case.size, case.seed), causal_mask(3), "scrambled")
+        return full_exhibit(
+            simulation(layout, case.size, case.seed), causal_mask(3), "scrambled", "softsign"
+        )
 
     return exhibit
 
@@ -139,7 +152,9 @@ def model_json(model: FixedModel[Any, Any]) -> dict[str, Json]:
     }
 
 
-def full_exhibit(case: Simulation, mask: Any, normaliser: str) -> dict[str, Json]:
+def full_exhibit(
+    case: Simulation, mask: Any, normaliser: str, activation: str = "relu"
+) -> dict[str, Json]:
     """Everything that a forward pass of both models needs, exactly."""
     return {
         "universal": model_json(case.universal),
@@ -148,40 +163,66 @@ def full_exhibit(case: Simulation, mask: Any, normaliser: str) -> dict[str, Json
         "inputs": entries_json(case.inputs),
         "mask": [list(row) for row in mask],
         "normaliser": normaliser,
+        "activation": activation,
     }
 
 
-def _lemma_range(heads: int, layers: int, width: int) -> Range:
-    def over() -> Iterator[LemmaCase]:
-        for h in range(1, heads + 1):
-            for depth in range(1, layers + 1):
-                for d in range(1, width + 1):
-                    for tokens in range(1, width + 1):
-                        size = TransformerSize(
-                            heads=h, layers=depth, head_width=d, token_width=tokens
-                        )
-                        yield LemmaCase(size=size, seed=h + 10 * depth)
+Kind = tuple[int, bool]
+"""A kind of block: neurons r of its MLP (0: none), and whether streams are carried on."""
 
+ATTENTION_ONLY: tuple[Kind, ...] = ((0, False),)
+
+
+def _lemma_range(kinds: Sequence[Kind], heads: int, layers: int, width: int) -> Range:
+    shapes = [range(1, most + 1) for most in (heads, layers, width, width)]
+
+    def over() -> Iterator[LemmaCase]:
+        for neurons, residual in kinds:
+            for h, depth, d, tokens in itertools.product(*shapes):
+                size = TransformerSize(
+                    heads=h,
+                    layers=depth,
+                    head_width=d,
+                    token_width=tokens,
+                    neurons=neurons,
+                    residual=residual,
+                )
+                yield LemmaCase(size=size, seed=h + 10 * depth)
+
+    blocks = ", ".join(sorted({_block_name(kind) for kind in kinds}))
     return Range(
         bound=f"one random target each of H <= {heads}, L <= {layers}, d, d_in <= {width}, "
-        "three tokens, causal mask",
+        f"three tokens, causal mask; blocks: {blocks}",
         over=over,
     )
 
 
-LEMMA_RANGES: dict[Profile, Range] = {
-    "quick": _lemma_range(2, 2, 2),
-    "standard": _lemma_range(3, 2, 2),
-    "deep": _lemma_range(3, 3, 2),
-}
+def _block_name(kind: Kind) -> str:
+    neurons, residual = kind
+    what = f"gated with {neurons} neurons" if neurons else "attention only"
+    return f"{what}, residual" if residual else what
 
 
-def comparison_check(holds: Callable[[LemmaCase], Counterexample | None], layout: Layout) -> Check:
+def lemma_ranges(kinds: Sequence[Kind] = ATTENTION_ONLY) -> dict[Profile, Range]:
+    """Small sizes of the kinds of blocks, by profile; gated streams grow fast with depth."""
+    deepest = 3 if not any(neurons for neurons, _ in kinds) else 2
+    return {
+        "quick": _lemma_range(kinds, 2, 2, 2),
+        "standard": _lemma_range(kinds, min(deepest, 3), 2, 2),
+        "deep": _lemma_range(kinds, deepest, deepest, 2),
+    }
+
+
+def comparison_check(
+    holds: Callable[[LemmaCase], Counterexample | None],
+    layout: Layout,
+    kinds: Sequence[Kind] = ATTENTION_ONLY,
+) -> Check:
     """An obligation on forward passes of both models, at every small size."""
     return supports(
         Exhaustive(
             holds=holds,
-            ranges=LEMMA_RANGES,
+            ranges=lemma_ranges(kinds),
             rechecked_as="simulation",
             exhibit=simulation_exhibit(layout),
         )

@@ -25,7 +25,7 @@ from constructions.universal.probes import coefficients, probe, probe_columns
 from verify.claims import Profile
 from verify.counterexamples import Counterexample
 from verify.errors import SizeError
-from verify.methods.exhaustive import Range
+from verify.ranges import Range
 from verify.rational import Matrix
 from verify.verdicts import Json
 

@@ -9,13 +9,15 @@ Source: used throughout Fixed Universal Transformers, Appendix A; the laws are e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from constructions.universal.instances import random_matrix, seeded
 from verify.claims import Check, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
 from verify.facts import INDUCTION, MATRIX_LAWS
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
 from verify.methods.smt import Smt
+from verify.ranges import Range
 from verify.rational import Matrix
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 from verify.verdicts import Json, Status
@@ -27,13 +29,6 @@ MATRICES = """
 (declare-fun mul (Mat Mat) Mat)
 """
 
-FAMILIES = """
-(declare-sort Family 0)
-(declare-const H Int)
-(declare-fun at (Family Int) Mat)
-(declare-fun total (Family) Mat)
-"""
-
 ASSOCIATIVE = Axiom(
     "associative",
     """(forall ((a Mat) (b Mat) (c Mat)) (! (= (mul (mul a b) c) (mul a (mul b c)))
@@ -41,34 +36,100 @@ ASSOCIATIVE = Axiom(
     "matrix products are associative",
 )
 
-HEADS = Axiom("heads", "(>= H 1)", "there is at least one head")
 
-_SAME = "(forall ((h Int)) (=> (and (<= 1 h) (<= h H)) (= (at f h) (at g h))))"
-_RIGHT = "(forall ((h Int)) (=> (and (<= 1 h) (<= h H)) (= (at g h) (mul (at f h) b))))"
-_LEFT = "(forall ((h Int)) (=> (and (<= 1 h) (<= h H)) (= (at g h) (mul b (at f h)))))"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summation:
+    """Sums over one kind of index: a sort of families, their length, members and totals.
 
-SUM_EQUAL = Axiom(
-    "equal sums",
-    f"(forall ((f Family) (g Family)) (=> {_SAME} (= (total f) (total g))))",
-    "families that are equal head by head have equal sums",
-)
-SUM_RIGHT = Axiom(
-    "factor on the right",
-    f"""(forall ((f Family) (g Family) (b Mat)) (! (=> {_RIGHT}
-      (= (total g) (mul (total f) b))) :pattern ((total g) (mul (total f) b))))""",
-    "the sum of f_h B is the sum of f_h, times B",
-)
-SUM_LEFT = Axiom(
-    "factor on the left",
-    f"""(forall ((f Family) (g Family) (b Mat)) (! (=> {_LEFT}
-      (= (total g) (mul b (total f)))) :pattern ((total g) (mul b (total f)))))""",
-    "the sum of B f_h is B times the sum of f_h",
-)
-SUM_LAWS = (SUM_EQUAL, SUM_RIGHT, SUM_LEFT)
+    The proofs never open a sum; they use the three laws, which are claimed for all lengths.
+    """
+
+    sort: str
+    count: str
+    member: str
+    total: str
+    words: str
+
+    @property
+    def declarations(self) -> str:
+        """The sort and its three functions."""
+        return f"""
+(declare-sort {self.sort} 0)
+(declare-const {self.count} Int)
+(declare-fun {self.member} ({self.sort} Int) Mat)
+(declare-fun {self.total} ({self.sort}) Mat)
+"""
+
+    def each(self, member: str) -> str:
+        """The members of f and g are related as stated, index by index."""
+        inside = f"(and (<= 1 h) (<= h {self.count}))"
+        return f"(forall ((h Int)) (=> {inside} (= ({self.member} g h) {member})))"
+
+    @property
+    def same(self) -> str:
+        """g_h = f_h."""
+        return self.each(f"({self.member} f h)")
+
+    @property
+    def times_right(self) -> str:
+        """g_h = f_h B."""
+        return self.each(f"(mul ({self.member} f h) b)")
+
+    @property
+    def times_left(self) -> str:
+        """g_h = B f_h."""
+        return self.each(f"(mul b ({self.member} f h))")
+
+    @property
+    def nonempty(self) -> Axiom:
+        """There is something to sum."""
+        return Axiom(
+            self.words, f"(>= {self.count} 1)", f"there is at least one of the {self.words}"
+        )
+
+    @property
+    def equal(self) -> Axiom:
+        """Equal members, equal sums."""
+        return Axiom(
+            f"equal sums over {self.words}",
+            f"""(forall ((f {self.sort}) (g {self.sort})) (=> {self.same}
+              (= ({self.total} f) ({self.total} g))))""",
+            f"families that are equal one by one have equal sums over the {self.words}",
+        )
+
+    @property
+    def right(self) -> Axiom:
+        """A factor on the right moves out."""
+        return Axiom(
+            f"factor on the right of {self.words}",
+            f"""(forall ((f {self.sort}) (g {self.sort}) (b Mat)) (! (=> {self.times_right}
+              (= ({self.total} g) (mul ({self.total} f) b)))
+              :pattern (({self.total} g) (mul ({self.total} f) b))))""",
+            f"the sum of f_h B over the {self.words} is the sum of f_h, times B",
+        )
+
+    @property
+    def left(self) -> Axiom:
+        """A factor on the left moves out."""
+        return Axiom(
+            f"factor on the left of {self.words}",
+            f"""(forall ((f {self.sort}) (g {self.sort}) (b Mat)) (! (=> {self.times_left}
+              (= ({self.total} g) (mul b ({self.total} f))))
+              :pattern (({self.total} g) (mul b ({self.total} f)))))""",
+            f"the sum of B f_h over the {self.words} is B times the sum of f_h",
+        )
+
+    @property
+    def laws(self) -> tuple[Axiom, Axiom, Axiom]:
+        """All three."""
+        return self.equal, self.right, self.left
+
+
+OVER_HEADS = Summation(sort="Family", count="H", member="at", total="total", words="heads")
 
 _DECLARATIONS = (
     MATRICES
-    + FAMILIES
+    + OVER_HEADS.declarations
     + """
 (declare-const zero Mat)
 (declare-fun add (Mat Mat) Mat)
@@ -87,7 +148,7 @@ def sums_theory(partial_step: str = PARTIAL_STEP) -> Theory:
         name="sums",
         declarations=_DECLARATIONS,
         axioms=(
-            HEADS,
+            OVER_HEADS.nonempty,
             Axiom(
                 "distributes right",
                 """(forall ((a Mat) (b Mat) (c Mat)) (! (= (mul (add a b) c)
@@ -127,17 +188,22 @@ def sums_goals(theory: Theory) -> tuple[Goal, ...]:
     """Each law by induction over the number of heads summed, then in its final form."""
     goals: list[Goal] = []
     for law, variables, premise, equal in (
-        (SUM_EQUAL, "(f Family) (g Family)", _SAME, "(= (partial f {0}) (partial g {0}))"),
         (
-            SUM_RIGHT,
+            OVER_HEADS.equal,
+            "(f Family) (g Family)",
+            OVER_HEADS.same,
+            "(= (partial f {0}) (partial g {0}))",
+        ),
+        (
+            OVER_HEADS.right,
             "(f Family) (g Family) (b Mat)",
-            _RIGHT,
+            OVER_HEADS.times_right,
             "(= (partial g {0}) (mul (partial f {0}) b))",
         ),
         (
-            SUM_LEFT,
+            OVER_HEADS.left,
             "(f Family) (g Family) (b Mat)",
-            _LEFT,
+            OVER_HEADS.times_left,
             "(= (partial g {0}) (mul b (partial f {0})))",
         ),
     ):

@@ -12,16 +12,14 @@ from collections.abc import Callable, Iterator
 
 from constructions.universal.sums import (
     ASSOCIATIVE,
-    FAMILIES,
-    HEADS,
     MATRICES,
-    SUM_LAWS,
+    OVER_HEADS,
 )
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 
 _UNROLLING = (
     MATRICES
-    + FAMILIES
+    + OVER_HEADS.declarations
     + """
 (declare-sort Path 0) (declare-sort Terms 0)
 (declare-const nil Path) (declare-fun snoc (Path Int) Path) (declare-fun len (Path) Int)
@@ -51,9 +49,9 @@ def unrolling_theory(extension: str, worlds: Callable[[], Iterator[World]]) -> T
         name="unrolling",
         declarations=_UNROLLING,
         axioms=(
-            HEADS,
+            OVER_HEADS.nonempty,
             ASSOCIATIVE,
-            *SUM_LAWS,
+            *OVER_HEADS.laws,
             Axiom("empty path", "(= (len nil) 0)", "the empty path has length 0"),
             Axiom(
                 "longer path",
