@@ -15,11 +15,12 @@ and `certiformer verify FILE` settles it.
 
 from verify.claims import Check, Claim, Setting, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
 from verify.methods.identity import Equation, Identity
 from verify.methods.sampled import Sampled
 from verify.methods.smt import Smt
 from verify.methods.witness import Witness
+from verify.ranges import Range
 from verify.rational import Matrix
 from verify.run import settle
 from verify.smtlib import Axiom, Goal, Theory, World, induction

@@ -42,9 +42,10 @@ from lowerbounds.spanning_theory import (
 from verify.claims import Check, Profile, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
 from verify.facts import COUNTING, INDUCTION, MATRIX_LAWS, RANK_OF_PRODUCT
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
 from verify.methods.smt import Smt
 from verify.methods.witness import Witness
+from verify.ranges import Range
 from verify.rational import Matrix
 from verify.smtlib import Goal
 from verify.verdicts import Json, Status

@@ -11,6 +11,7 @@ CertiformerError
 +-- SizeError             a size out of its range
 +-- ShapeError            matrices that do not fit
 +-- InexactError          a float where an exact number is required
++-- PrecisionError        an enclosure too wide for what is asked of it
 +-- GoalError             SMT-LIB text that cannot be read or interpreted
 +-- CertificateError      evidence that is not what it should be
 +-- MethodError           a method that broke its contract
@@ -60,6 +61,10 @@ class ShapeError(CertiformerError):
 
 class InexactError(CertiformerError):
     """A number that is not exact where exact numbers are required."""
+
+
+class PrecisionError(CertiformerError):
+    """An enclosure too wide, at its precision, for what is asked of it."""
 
 
 class GoalError(CertiformerError):

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -260,6 +263,48 @@ def check_fixed_parameters(exhibit: Any) -> None:
     require(len(seen) == len(list(sizes.labels())), "P_0 has another number of columns")
 
 
+def check_block_parameters(exhibit: Any) -> None:
+    """P_0 of residual or gated blocks, by its recursion: distinct coordinates, local identities."""
+    sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
+    widths = sizes.widths()
+    above = list(columns_of(exhibit["readout"], width, sizes.token_width).values())
+    for layer in reversed(range(sizes.layers)):
+        inner, hidden = above, sizes.neurons * widths[layer + 1]
+        if sizes.neurons:
+            branches = [
+                list(columns_of(exhibit[name][layer], width, hidden).values())
+                for name in ("gates", "ups")
+            ]
+            inner = [*(above if sizes.residual else []), *branches[0], *branches[1]]
+            check_local_blocks(exhibit["downs"][layer], above, hidden)
+        below = list(inner) if sizes.residual else []
+        for head in range(sizes.heads):
+            for name in ("queries", "keys"):
+                places = exhibit[name][layer][head]
+                below += columns_of(places, width, sizes.head_width).values()
+                require(len(places[0]) == sizes.head_width, "a reader has d ones")
+        for value in exhibit["values"][layer]:
+            require(len(value) == width, "a value map needs a column per coordinate")
+            require(all(-1 <= row < width for row in value), "a 1 stands outside its matrix")
+            require(
+                sum(row >= 0 for row in value) == len(inner), "a value map has a 1 per inner probe"
+            )
+            below += [moved(value, column) for column in inner]
+        above = below
+    require(len(above) == widths[0], "P_0 has another number of columns")
+    require(all(len(column) == 1 for column in above), "a column of P_0 is not one-hot")
+    require(len(set[int]().union(*above)) == len(above), "P_0 selects a coordinate twice")
+
+
+def check_local_blocks(down: Any, above: list[set[int]], hidden: int) -> None:
+    """R_d has a 1 per row; that of row (j, i) stands where column i of P_l has its 1, alone."""
+    rows, columns = down
+    require(sorted(rows) == list(range(hidden)), "R_d needs one 1 in each row")
+    for row, column in zip(rows, columns, strict=True):
+        met = [i for i, ones in enumerate(above) if column in ones]
+        require(met == [row % len(above)], "a local block is not the identity")
+
+
 def check_width(exhibit: Any) -> None:
     """The labels counted one by one are as many as the closed form says, and fit into m."""
     sizes = Sizes.of(exhibit["size"])
@@ -451,6 +496,219 @@ def check_independent_paths(exhibit: Any) -> None:
     require(
         product(rows_of(exhibit["inverse"]), side) == unit, "the path vectors' inverse is wrong"
     )
+
+
+# --- layer normalisation ---------------------------------------------------------------------
+
+
+def square_root(value: Fraction) -> Fraction:
+    """The root of a rational square."""
+    root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    require(root * root == value, "a run needs rational square roots")
+    return root
+
+
+def at_most_times_root(value: Fraction, factor: Fraction, square: Fraction) -> bool:
+    """Whether value <= factor times the root of a positive square."""
+    if factor >= 0:
+        return value <= 0 or value * value <= factor * factor * square
+    return value <= 0 and value * value >= factor * factor * square
+
+
+def deviations_of(row: list[Fraction], norm: Any) -> tuple[list[Fraction], Fraction]:
+    """Deviations from the row's mean, and their mean square plus eps."""
+    eps, mean = Fraction(norm["eps"]), sum(row, Fraction(0)) / len(row)
+    require(eps > 0, "eps must be positive")
+    centred = [x - mean for x in row]
+    return centred, sum((y * y for y in centred), Fraction(0)) / len(row) + eps
+
+
+def sublayer(model: Any, layer: int, stream: Rows) -> Rows:
+    """[X +] sum_h A X M, attention by 1 + z^2."""
+    heads = [
+        (rows_of(head["query"]), rows_of(head["key"]), rows_of(head["mix"]))
+        for head in model["layers"][layer]
+    ]
+    mask = [[True] * len(stream)] * len(stream)
+
+    def normalise(logits: Rows) -> Rows:
+        return attention("square", logits, mask)
+
+    attended = PlainLayer(heads=heads, gated=None, residual=bool(model["residual"]))
+    return forward(stream, [attended], normalise, "relu")
+
+
+def post_norm_output(model: Any, stream: Rows) -> Rows:
+    """The output of a post-LayerNorm transformer on a stream."""
+    require(len(model["norms"]) == len(model["layers"]), "each layer needs its normalisation")
+    for layer, norm in enumerate(model["norms"]):
+        scale, shift = ([Fraction(x) for x in norm[name]] for name in ("scale", "shift"))
+        rows: Rows = []
+        for row in sublayer(model, layer, stream):
+            centred, square = deviations_of(row, norm)
+            root = square_root(square)
+            parts = zip(scale, centred, shift, strict=True)
+            rows.append([g * y / root + b for g, y, b in parts])
+        stream = rows
+    return product(stream, rows_of(model["readout"]))
+
+
+def check_zero_input(exhibit: Any) -> None:
+    """At X = 0 the fixed model has one output under all embeddings; the target has another."""
+    target = exhibit["target"]
+    width = len(rows_of(target["readout"]))
+    inputs = [[Fraction(0)] * width for _ in range(exhibit["tokens"])]
+    outputs = [
+        post_norm_output(exhibit["fixed"], product(inputs, rows_of(embedding)))
+        for embedding in exhibit["embeddings"]
+    ]
+    require(len(outputs) > 1, "there must be several embeddings")
+    require(all(output == outputs[0] for output in outputs), "the fixed outputs differ")
+    found = post_norm_output(target, inputs)
+    shift = [Fraction(x) for x in target["norms"][-1]["shift"]]
+    require(all(row == shift for row in found), "the target's output is not its last shift")
+    require(found != outputs[0], "the target's output is the fixed one")
+
+
+def check_large_output(exhibit: Any) -> None:
+    """Coordinates and outputs of the fixed model keep their bounds; the target's is beyond."""
+    model, room = exhibit["fixed"], Fraction(exhibit["room"])
+    (norm,), readout = model["norms"], rows_of(model["readout"])
+    scale, shift = ([Fraction(x) for x in norm[name]] for name in ("scale", "shift"))
+    require(room >= 0 and room * room >= len(scale) - 1, "B^2 must be at least m - 1")
+    sizes = [abs(g) * room + abs(b) for g, b in zip(scale, shift, strict=True)]
+    bounds = product([sizes], [[abs(u) for u in row] for row in readout])[0]
+    require([str(bound) for bound in bounds] == exhibit["bounds"], "the bounds are others")
+    (fixed,) = product([shift], readout)
+    for inputs, embedding in itertools.product(exhibit["inputs"], exhibit["embeddings"]):
+        for row in sublayer(model, 0, product(rows_of(inputs), rows_of(embedding))):
+            centred, square = deviations_of(row, norm)
+            largest = max(y * y for y in centred)
+            require(largest <= (len(row) - 1) * square, "a normalised coordinate is too large")
+            (linear,) = product([[g * y for g, y in zip(scale, centred, strict=True)]], readout)
+            for value, rest, bound in zip(linear, fixed, bounds, strict=True):
+                keeps = at_most_times_root(value, bound - rest, square) and at_most_times_root(
+                    -value, bound + rest, square
+                )
+                require(keeps, "an output exceeds its bound")
+    unit = rows_of(exhibit["inputs"][0])
+    output = post_norm_output(exhibit["target"], unit)
+    require(output[0][0] > bounds[0], "the target does not exceed the bound")
+
+
+# --- random draws, entry by entry --------------------------------------------------------------
+
+AS_241 = (
+    (
+        (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853,
+         45921.953931549871457, 13731.693765509461125, 1971.5909503065514427,
+         133.14166789178437745, 3.387132872796366608),
+        (5226.495278852854561, 28729.085735721942674, 39307.89580009271061,
+         21213.794301586595867, 5394.1960214247511077, 687.1870074920579083,
+         42.313330701600911252, 1.0),
+    ),
+    (
+        (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177,
+         1.27045825245236838258, 3.64784832476320460504, 5.7694972214606914055,
+         4.6303378461565452959, 1.42343711074968357734),
+        (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966,
+         0.14810397642748007459, 0.68976733498510000455, 1.6763848301838038494,
+         2.05319162663775882187, 1.0),
+    ),
+    (
+        (2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386,
+         0.026532189526576123093, 0.29656057182850489123, 1.7848265399172913358,
+         5.4637849111641143699, 6.6579046435011037772),
+        (2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5,
+         7.868691311456132591e-4, 0.0148753612908506148525, 0.13692988092273580531,
+         0.59983220655588793769, 1.0),
+    ),
+)  # fmt: skip
+"""M. J. Wichura's rational functions for normal quantiles: near 1/2, in the tails, far out."""
+ARTANH = tuple(1 / (2 * power + 1) for power in range(12, -1, -1))
+DRAWN_DIGITS = {"uniform32": 24, "uniform64": 53}
+
+
+def drawn_integers(draw: Any) -> tuple[Iterator[int], int]:
+    """A draw's entries in their one order, each an integer times 2^exponent, and the exponent."""
+    require(set(draw) == {"distribution", "seed", "width"}, "a draw has other fields")
+    seed, width = draw["seed"], draw["width"]
+    require(type(seed) is int and 0 <= seed < 1 << 32, "a seed is not a whole number of 32 bits")
+    require(type(width) is int and width >= 1, "m is not a whole number from 1 on")
+    if draw["distribution"] == "gaussian":
+        return (round(quantile(word >> 11) * 2.0**32) for word in philox(seed)), -32
+    digits = DRAWN_DIGITS.get(draw["distribution"])
+    require(digits, f"the distribution {draw['distribution']!r} is unknown")
+    return uniform_integers(seed, width, digits or 0)
+
+
+def uniform_integers(seed: int, width: int, digits: int) -> tuple[Iterator[int], int]:
+    """PyTorch's a (2x - 1), a = 1/sqrt(m), rounded once to so many digits, x = k 2^-digits."""
+    words, half = twister(seed), 1 << (digits - 1)
+    code = "f" if digits == DRAWN_DIGITS["uniform32"] else "d"
+    odd, parts = array(code, [1 / math.sqrt(width)])[0].as_integer_ratio()
+
+    def numbers() -> Iterator[int]:
+        """A word each, or two with the higher one first."""
+        while True:
+            yield words(32) if code == "f" else words(32) << 32 | words(32)
+
+    def entries() -> Iterator[int]:
+        mask, source = 2 * half - 1, numbers()
+        while True:
+            exact = [odd * ((x & mask) - half) for x in itertools.islice(source, 4096)]
+            yield from map(int, array(code, exact))  # the array rounds to its kind of float
+
+    return entries(), 1 - parts.bit_length() - (digits - 1)
+
+
+def twister(seed: int) -> Callable[[int], int]:
+    """The Mersenne Twister in the state that PyTorch's seed sets, asked for 32 bits at a time."""
+    state = [seed]
+    for place in range(1, 624):
+        state.append((1812433253 * (state[-1] ^ state[-1] >> 30) + place) % (1 << 32))
+    source = random.Random()  # noqa: S311 - a stated draw is repeated, nothing is secret
+    source.setstate((3, (*state, len(state)), None))
+    return source.getrandbits
+
+
+def philox(seed: int) -> Iterator[int]:
+    """Words of Philox4x64-10 under the key (seed, 0), blocks counted from 1."""
+    mask = (1 << 64) - 1
+    keys = [
+        (seed + 0x9E3779B97F4A7C15 * step & mask, 0xBB67AE8584CAA73B * step & mask)
+        for step in range(10)
+    ]
+    for block in itertools.count(1):
+        a, b, c, d = block, 0, 0, 0
+        for key, other in keys:
+            left, right = 0xD2E7470EE14C6C93 * a, 0xCA5A826395121157 * c
+            a, b = right >> 64 ^ b ^ key, right & mask
+            c, d = left >> 64 ^ d ^ other, left & mask
+        yield from (a, b, c, d)
+
+
+def quantile(place: int) -> float:
+    """The normal quantile at (place + 1/2)/2^53, from operations that round alike everywhere."""
+    offset = (2 * place + 1 - (1 << 53)) * 2.0**-54
+    if abs(offset) <= 0.425:  # noqa: PLR2004 - where the first function ends
+        above, below = (horner(part, 0.180625 - offset * offset) for part in AS_241[0])
+        return offset * above / below
+    mantissa, power = math.frexp(0.5 - abs(offset))
+    z = (mantissa - 0.75) / (mantissa + 0.75)
+    log_2, log_3_4 = 0.6931471805599453, -0.2876820724517809
+    root = math.sqrt(-(power * log_2 + (log_3_4 + 2 * z * horner(ARTANH, z * z))))
+    parts, shift = (AS_241[1], 1.6) if root <= 5 else (AS_241[2], 5.0)  # noqa: PLR2004 - the same
+    above, below = (horner(part, root - shift) for part in parts)
+    return math.copysign(above / below, offset)
+
+
+def horner(coefficients: tuple[float, ...], argument: float) -> float:
+    """A polynomial's value, coefficients from the highest power on."""
+    value = 0.0
+    for coefficient in coefficients:
+        value = value * argument + coefficient
+    return value
 
 
 # --- machines: a Turing machine, its queue machine, parity-HIST machine and transformer ---------
@@ -673,11 +931,14 @@ def check_words(exhibit: Any) -> None:
 
 EXHIBITS: dict[str, Callable[[Any], None]] = {
     "fixed-parameters": check_fixed_parameters,
+    "block-parameters": check_block_parameters,
     "width": check_width,
     "simulation": check_simulation,
     "factor-moves-out": check_factor_moves_out,
     "factorisation": check_factorisation,
     "independent-paths": check_independent_paths,
+    "zero-input": check_zero_input,
+    "large-output": check_large_output,
     "queue-run": check_queue_run,
     "window-run": check_window_run,
     "context": check_context,
@@ -784,6 +1045,34 @@ def recheck_counterexample(item: Item) -> Outcome:
     return NOT_RECHECKED, "counterexamples are replayed by the suite"
 
 
+def recheck_enclosure(item: Item) -> Outcome:
+    """Exponentials and error functions are beyond the standard library; fields are compared."""
+    margin, bits, exhibits = item.fields("margin", "bits", "instances")
+    evidence = item.check["evidence"]
+    require(len(exhibits) == item.check["instances"], "another number of instances than recorded")
+    require(len(exhibits) == evidence["checked"], "another number of instances than checked")
+    stated = (evidence["margin"], evidence["bits"])
+    require((margin, bits) == stated, "another margin or precision than recorded")
+    return NOT_RECHECKED, f"{len(exhibits)} instances need special functions"
+
+
+def recheck_floating(item: Item) -> Outcome:
+    """The trials are the record's; figures have no certificate."""
+    *said, exhibits = item.fields("tried", "seed", "bound", "held", "instances")
+    evidence = item.check["evidence"]
+    require(len(exhibits) == item.check["instances"], "another number of trials than recorded")
+    require(
+        said == [evidence[name] for name in ("tried", "seed", "bound", "held")],
+        "other trials or bounds than recorded",
+    )
+    held: dict[str, int] = {}
+    for exhibit in exhibits:
+        place = f"{exhibit['dtype']} on {exhibit['device']}"
+        held[place] = held.get(place, 0) + 1
+    require(held == evidence["held"], "other dtypes or devices than recorded")
+    return NOT_RECHECKED, "floating-point runs are repeated by verify, not here"
+
+
 KINDS: dict[str, Callable[[Item], Outcome]] = {
     "identity": recheck_identity,
     "smt": recheck_smt,
@@ -791,6 +1080,8 @@ KINDS: dict[str, Callable[[Item], Outcome]] = {
     "witness": recheck_witness,
     "sampled": recheck_sampled,
     "counterexample": recheck_counterexample,
+    "enclosure": recheck_enclosure,
+    "floating": recheck_floating,
 }
 
 

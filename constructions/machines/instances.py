@@ -32,7 +32,7 @@ from constructions.machines.window import (
     window_transformer,
 )
 from verify.counterexamples import Counterexample
-from verify.methods.exhaustive import Range
+from verify.ranges import Range
 from verify.verdicts import Json
 
 _ENTRIES = (

@@ -18,7 +18,8 @@ from constructions.machines.definitions import Token, Word, parity_mask, parity_
 from constructions.machines.window import Normal, Pending, WindowLabel, WindowToken
 from verify.claims import Check, Profile, supports
 from verify.counterexamples import Counterexample
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
+from verify.ranges import Range
 from verify.smtlib import World
 from verify.verdicts import Json
 

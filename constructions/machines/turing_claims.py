@@ -20,7 +20,8 @@ from constructions.machines.simulate import Constructions, run_levels
 from constructions.machines.words import PAPER
 from verify.claims import Check, Source, claim, covers
 from verify.counterexamples import Counterexample
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
+from verify.ranges import Range
 from verify.verdicts import Json, Status
 
 RULES = 20

@@ -14,7 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from constructions.universal.definitions import FixedModel, Target, TransformerSize, places_json
-from constructions.universal.instances import random_matrix, random_target, seeded
+from constructions.universal.instances import (
+    Kind,
+    block_names,
+    random_matrix,
+    random_target,
+    seeded,
+)
 from constructions.universal.layouts import Layout
 from constructions.universal.maps import Ones
 from constructions.universal.nonlinearities import (
@@ -167,9 +173,6 @@ def full_exhibit(
     }
 
 
-Kind = tuple[int, bool]
-"""A kind of block: neurons r of its MLP (0: none), and whether streams are carried on."""
-
 ATTENTION_ONLY: tuple[Kind, ...] = ((0, False),)
 
 
@@ -189,18 +192,11 @@ def _lemma_range(kinds: Sequence[Kind], heads: int, layers: int, width: int) -> 
                 )
                 yield LemmaCase(size=size, seed=h + 10 * depth)
 
-    blocks = ", ".join(sorted({_block_name(kind) for kind in kinds}))
     return Range(
         bound=f"one random target each of H <= {heads}, L <= {layers}, d, d_in <= {width}, "
-        f"three tokens, causal mask; blocks: {blocks}",
+        f"three tokens, causal mask; blocks: {block_names(kinds)}",
         over=over,
     )
-
-
-def _block_name(kind: Kind) -> str:
-    neurons, residual = kind
-    what = f"gated with {neurons} neurons" if neurons else "attention only"
-    return f"{what}, residual" if residual else what
 
 
 def lemma_ranges(kinds: Sequence[Kind] = ATTENTION_ONLY) -> dict[Profile, Range]:

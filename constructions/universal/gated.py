@@ -5,10 +5,10 @@ Source: Fixed Universal Transformers, Section 3.3 and Appendix E.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from constructions.universal.comparisons import Kind, Simulation, comparison_check, simulation
+from constructions.universal.comparisons import Simulation, comparison_check, simulation
 from constructions.universal.definitions import TransformerSize
 from constructions.universal.gated_theory import (
     SCALE,
@@ -18,14 +18,22 @@ from constructions.universal.gated_theory import (
     solving_goals,
     solving_theory,
 )
+from constructions.universal.instances import Kind, block_ranges, fixed_exhibit, selection_fails
 from constructions.universal.layouts import Layout
 from constructions.universal.lemma import agreement_fails, attention_symbols, lemma_world, padded
 from constructions.universal.lemma_theory import FACTORS, lemma_goals, lemma_theory
 from constructions.universal.probes import coefficients, inverted, local_blocks
 from constructions.universal.routed import LAYOUT as ROUTED
+from constructions.universal.routed_theory import (
+    BRANCH,
+    routed_goals,
+    routed_theory,
+    routed_worlds,
+)
 from constructions.universal.sums import PAPER
-from verify.claims import Check, Source, claim, covers
-from verify.facts import INDUCTION, LEFT_INVERSE, MATRIX_LAWS
+from verify.claims import Check, Source, claim, covers, supports
+from verify.facts import COUNTING, INDUCTION, LEFT_INVERSE, MATRIX_LAWS, SELECTION_PRODUCT
+from verify.methods.exhaustive import Exhaustive
 from verify.methods.smt import Smt
 from verify.rational import Matrix
 from verify.smtlib import World
@@ -177,7 +185,7 @@ def _total(family: tuple[Matrix, ...]) -> Matrix:
     return sum(family[1:], start=family[0])
 
 
-# --- the lemma -------------------------------------------------------------------------------
+# --- claims ----------------------------------------------------------------------------------
 
 
 def probe_checks(scale: str = SCALE, layout: Layout = ROUTED) -> tuple[Check, ...]:
@@ -219,3 +227,63 @@ def gated_blocks_are_simulated_exactly() -> tuple[Check, ...]:
     every activation.
     """  # noqa: D205 - one statement, in one sentence
     return probe_checks()
+
+
+SPARSE_KIND = "(and (>= r 1) (not residual))"
+
+
+def sparse_sizes(kinds: Sequence[Kind]) -> list[TransformerSize]:
+    """Sizes at which the theory of the sparse parameters is evaluated, one or two of each kind."""
+    return [
+        TransformerSize(
+            heads=heads,
+            layers=layers,
+            head_width=width,
+            token_width=width,
+            neurons=neurons,
+            residual=residual,
+        )
+        for neurons, residual in kinds
+        for heads, layers, width in ((2, 1, 2), (1, 2, 1))
+    ]
+
+
+def sparse_checks(
+    kind: str, kinds: Sequence[Kind], branch: str = BRANCH, layout: Layout = ROUTED
+) -> tuple[Check, ...]:
+    """The parameters of a kind of block for every size, and themselves at small ones."""
+    return (
+        covers(
+            Smt(
+                goals=lambda: routed_goals(
+                    routed_theory(kind, branch, lambda: routed_worlds(layout, sparse_sizes(kinds)))
+                ),
+                instances="all H, L, d, d_in, r and every m >= s_0",
+                leans_on=(INDUCTION, COUNTING, MATRIX_LAWS, SELECTION_PRODUCT),
+            )
+        ),
+        supports(
+            Exhaustive(
+                holds=selection_fails(layout),
+                ranges=block_ranges(layout, kinds),
+                rechecked_as="block-parameters",
+                exhibit=fixed_exhibit(layout),
+            )
+        ),
+    )
+
+
+@claim(
+    id="universal.gated.sparse",
+    source=Source(PAPER, "Appendix E"),
+    latex=r"P_{l-1} = \begin{bmatrix} I \\ 0 \end{bmatrix},\quad B_{l,j} = I;\quad "
+    r"d,\ q_l,\ 2q_l \text{ and } d_{in} \text{ ones}",
+    scope="all H, L, d, d_in, r and every m >= s_0",
+    uses=("universal.gated.probe",),
+    expected=Status.PROVED,
+)
+def the_sparse_gated_parameters_meet_the_lemma() -> tuple[Check, ...]:
+    """The sparse GLU construction meets the probe conditions with the stated counts of ones: d in
+    a query or key map, q_l in a gate, up or down map, 2 q_l in a value map, d_in in the readout.
+    """  # noqa: D205 - one statement, in one sentence
+    return sparse_checks(SPARSE_KIND, ((1, False), (2, False)))

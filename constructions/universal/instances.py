@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +21,7 @@ from constructions.universal.definitions import (
 )
 from constructions.universal.layouts import Layout
 from constructions.universal.maps import ColumnMap, Dense, Ones
-from constructions.universal.probes import coefficients, probe, probe_columns
+from constructions.universal.probes import coefficients, local_blocks, probe, probe_columns
 from verify.claims import Profile
 from verify.counterexamples import Counterexample
 from verify.errors import SizeError
@@ -30,6 +30,9 @@ from verify.rational import Matrix
 from verify.verdicts import Json
 
 DenseModel = FixedModel[Dense[Matrix], Dense[Matrix]]
+
+Kind = tuple[int, bool]
+"""A kind of block: neurons r of its MLP (0: none), and whether streams are carried on."""
 
 DENSE_LIMIT = 110
 """Largest m at which the fixed matrices are also multiplied as dense exact matrices."""
@@ -115,6 +118,42 @@ def fixed_ranges(layout: Layout) -> dict[Profile, Range]:
     return {profile: _fixed_range(layout, limits) for profile, limits in _LIMITS.items()}
 
 
+def block_ranges(layout: Layout, kinds: Sequence[Kind]) -> dict[Profile, Range]:
+    """Small sizes of the given kinds of blocks, at the least m and with two to spare."""
+    return {
+        profile: _block_range(layout, kinds, most)
+        for profile, most in (("quick", (2, 1)), ("standard", (2, 2)), ("deep", (3, 2)))
+    }
+
+
+def _block_range(layout: Layout, kinds: Sequence[Kind], most: tuple[int, int]) -> Range:
+    heads, layers = most
+
+    def over() -> Iterator[FixedCase]:
+        for neurons, residual in kinds:
+            for plain in sizes(heads, layers, 2, 2, single=False):
+                size = replace(plain, neurons=neurons, residual=residual)
+                for spare in (0, 2):
+                    yield FixedCase(size=size, width=layout.least_width(size) + spare)
+
+    return Range(
+        bound=f"H <= {heads}, L <= {layers}, d, d_in <= 2, m the least and two more; "
+        f"blocks: {block_names(kinds)}",
+        over=over,
+    )
+
+
+def block_names(kinds: Sequence[Kind]) -> str:
+    """Kinds of blocks in words."""
+
+    def name(kind: Kind) -> str:
+        neurons, residual = kind
+        what = f"gated with {neurons} neurons" if neurons else "attention only"
+        return f"{what}, residual" if residual else what
+
+    return "; ".join(name(kind) for kind in kinds)
+
+
 def _fixed_range(layout: Layout, limits: tuple[int, int, int, int]) -> Range:
     def over() -> Iterator[FixedCase]:
         for size in sizes(*limits, single=layout.single_head):
@@ -160,6 +199,9 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
             return _fails(case, f"parameters need at most m ones, got {most_ones(model)}")
         if layout.tied and not model.tied:
             return _fails(case, "all layers must share their parameters; they do not")
+        for blocks in local_blocks(model):
+            if any(block != Matrix.identity(block.height) for block in blocks):
+                return _fails(case, "every B_j = R_d[I_j, :] P_l must be the identity; one is not")
         target = random_target(case.size, seed=case.width)
         if probe_columns(layout.write(target, case.width), probes) != coefficients(target, 0):
             return _fails(case, "E P_0 must equal C_0 for the target of seed m; it does not")

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from constructions.universal.comparisons import (
     Factoring,
-    Kind,
     LemmaCase,
     Simulation,
     comparison_check,
@@ -22,6 +21,7 @@ from constructions.universal.comparisons import (
     simulation,
 )
 from constructions.universal.definitions import TransformerSize, run_target, run_universal
+from constructions.universal.instances import Kind
 from constructions.universal.layouts import Layout
 from constructions.universal.lemma_theory import FACTORS, lemma_goals, lemma_theory
 from constructions.universal.probes import (
@@ -190,13 +190,14 @@ def attention_symbols(case: Simulation) -> tuple[dict[str, Any], list[tuple[Matr
 def _columns(size: TransformerSize, level: int, matrix: Matrix, block: tuple[str, int]) -> Matrix:
     """One block of the columns of a matrix as wide as P_level; the carried branch comes first."""
     kind, head = block
+    width = size.inner_width(size.probe_widths[level + 1])
+    carried = width if size.residual else 0
     if kind == "v":
-        count = size.inner_width(size.probe_widths[level + 1])
-        place = 0 if head > size.heads else head - 1 + size.residual
-        start = size.reads + place * count
+        count = width
+        start = 0 if head > size.heads else carried + size.reads + (head - 1) * width
     else:
         count = size.head_width
-        start = (2 * (head - 1) + (kind == "k")) * count
+        start = carried + (2 * (head - 1) + (kind == "k")) * count
     return matrix.select_columns(range(start, start + count))
 
 

@@ -9,7 +9,7 @@ Q_l and D_l read the sum over heads. What they are is all that tells the kinds o
     gated             Q_l = [R_g, R_u]         D_l = [G^, U^]
     gated, residual   Q_l = [P_l, R_g, R_u]    D_l = [C_l, G^, U^]
 
-and a residual path is one more branch with M = I and R_V = I. Target neuron j is simulated by s_l
+and a residual path is one more branch with M = I and R_V = I; its columns come first. Target neuron j is simulated by s_l
 universal ones: B_j = R_d[I_j, :] P_l, alpha_j = W_d[j, :] C_l B_j^{-1}; column (j, i) of G^ is
 column j of W_g, that of U^ is alpha_j[i] times column j of W_u.
 
@@ -24,8 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Protocol, Self, TypeVar
-
-import numpy as np
 
 from constructions.universal.definitions import FixedModel, Pass, Target
 from constructions.universal.maps import Ones
@@ -70,7 +68,7 @@ def probe_below(universal: FixedModel[Probe, Any], layer: int, above: Probe) -> 
     inner = inner_probe(universal, layer, above)
     carried = [inner] if universal.size.residual else []
     moved = [inner.after(value) for value in universal.values[layer]]
-    return type(above).beside([*(part for pair in pairs for part in pair), *carried, *moved])
+    return type(above).beside([*carried, *(part for pair in pairs for part in pair), *moved])
 
 
 Blocks = Sequence[Sequence[Matrix]]
@@ -151,7 +149,7 @@ def coefficients(target: Target, layer: int, inverses: Blocks | None = None) -> 
         ]
         carried = [inner] if target.size.residual else []
         mixed = [inner @ target.mix(above, head).transposed for head in range(target.size.heads)]
-        current = Matrix.stack([*reads, *carried, *mixed])
+        current = Matrix.stack([*carried, *reads, *mixed])
     return current
 
 
@@ -159,16 +157,6 @@ def probe_columns(embedding: Matrix, probes: Ones) -> Matrix | None:
     """(E P_0)^T from E^T of shape (m, d_in), if P_0 selects distinct coordinates; else None."""
     sources = probes.selection()
     return None if sources is None else embedding.select_rows(sources.tolist())
-
-
-def written(selection: Sequence[int] | np.ndarray[Any, Any], content: Matrix, width: int) -> Matrix:
-    """E^T of shape (m, d_in) with (E P_0)^T = content, for a P_0 that selects coordinates.
-
-    Coordinate selection[k] gets row k of the content; all others are zero.
-    """
-    source = np.full(width, -1, dtype=np.int64)
-    source[np.asarray(selection)] = np.arange(content.height)
-    return content.select_rows(source.tolist())
 
 
 def invariant_holds(

@@ -1,13 +1,13 @@
-"""Sparse parameters for every kind of block: each P_l selects coordinates of its own.
+"""Sparse parameters for every kind of block: P_l is the identity over zeros, for every l.
 
-    inner probe       Q_l selects `inner`: P_l's coordinates if they are carried on, and those of
-                      R_g and R_u
-    layer l           reads its queries and keys from the coordinates after them (from 0 on if
-                      nothing is carried); R_V^{l,h} sends inner[c] to a coordinate of branch h, so
-                      that R_V^{l,h} Q_l selects that one
-    R_d[(j, i), :]    has its 1 where column i of P_l has its, so every B_j is the identity
+    readout           U reads the first d_in coordinates
+    inner probe       Q_l reads the first w: s_l as P_l does, if streams are carried on or there is
+                      no MLP, then q_l by R_g and q_l by R_u
+    layer l           reads its queries and keys after the carried coordinates (w, or none), and
+                      R_V^{l,h} sends coordinate c <= w to the c-th coordinate of branch h
+    R_d[(j, i), :]    is the unit vector e_i, so every B_j is the identity
 
-It is Appendix E's assignment with the free choices made so that P_0 selects 0..s_0 - 1.
+It is Appendix E's assignment with the free choices made so that P_{l-1} selects 1..s_{l-1}.
 
 Source: Fixed Universal Transformers, Appendix E.
 """
@@ -21,87 +21,65 @@ import numpy as np
 from constructions.universal.definitions import Target, TransformerSize, Universal, require_width
 from constructions.universal.layouts import Layout
 from constructions.universal.maps import ColumnMap, Indices, Ones
-from constructions.universal.probes import coefficients, written
+from constructions.universal.probes import coefficients
 from verify.rational import Matrix
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wiring:
-    """Which coordinates the parts of one layer select.
-
-    above: P_l, (s_l,); gates, ups: R_g, R_u, (q_l,); inner: Q_l; reads: (2Hd,), per head the
-    query and then the key columns; branches: per head what R_V^{l,h} Q_l selects
-    """
+    """Where one layer's parts stand, all counted from 0; the layer too."""
 
     size: TransformerSize
-    above: Indices
-    gates: Indices
-    ups: Indices
+    layer: int
 
     @property
-    def inner(self) -> Indices:
-        """What Q_l selects."""
-        if not self.size.gated:
-            return self.above
-        carried = [self.above] if self.size.residual else []
-        return np.concatenate([*carried, self.gates, self.ups])
+    def above(self) -> int:
+        """s_l."""
+        return self.size.probe_widths[self.layer + 1]
 
     @property
-    def base(self) -> int:
-        """The first coordinate of the reads: after the inner probe's if that is carried on."""
-        return len(self.inner) if self.size.residual else 0
+    def hidden(self) -> int:
+        """q_l."""
+        return self.size.neurons * self.above
 
     @property
-    def reads(self) -> Indices:
-        """Query and key columns, head by head."""
-        return self.base + np.arange(self.size.reads)
-
-    def branch(self, head: int) -> Indices:
-        """What R_V^{l,h} Q_l selects."""
-        width = len(self.inner)
-        return self.base + self.size.reads + head * width + np.arange(width)
+    def inner(self) -> int:
+        """w, the columns of Q_l."""
+        return self.size.inner_width(self.above)
 
     @property
-    def below(self) -> Indices:
-        """What P_{l-1} selects."""
-        carried = [self.inner] if self.size.residual else []
-        heads = range(self.size.heads)
-        return np.concatenate([self.reads, *carried, *(self.branch(h) for h in heads)])
+    def gates(self) -> int:
+        """The first coordinate of R_g; that of R_u comes q_l later."""
+        return self.above if self.size.residual else 0
 
+    @property
+    def reads(self) -> int:
+        """The first coordinate of the queries and keys, after what is carried on."""
+        return self.inner if self.size.residual else 0
 
-def wirings(size: TransformerSize) -> tuple[Wiring, ...]:
-    """The wiring of each layer, from the first to the last."""
-    layers: list[Wiring] = []
-    above = np.arange(size.token_width)
-    for _ in range(size.layers):
-        hidden = size.neurons * len(above)
-        start = len(above) if size.residual else 0
-        layer = Wiring(
-            size=size,
-            above=above,
-            gates=start + np.arange(hidden),
-            ups=start + hidden + np.arange(hidden),
-        )
-        layers.append(layer)
-        above = layer.below
-    return tuple(reversed(layers))
+    def branch(self, head: int) -> int:
+        """The first coordinate of a head's branch."""
+        return self.reads + self.size.reads + head * self.inner
+
+    def value(self, head: int, width: int) -> ColumnMap:
+        """R_V^{l,h}: column c < w has its 1 in row c of the branch."""
+        column = np.arange(width)
+        return ColumnMap(rows=np.where(column < self.inner, self.branch(head) + column, -1))
+
+    def reader(self, kind: int, head: int, width: int) -> Ones:
+        """R_Q^{l,h} (kind 0) or R_K^{l,h} (kind 1)."""
+        d = self.size.head_width
+        return selects(self.reads + (2 * head + kind) * d + np.arange(d), width)
+
+    def down(self, width: int) -> Ones:
+        """R_d: row (j, i) is e_i."""
+        columns = np.tile(np.arange(self.above), self.size.neurons)
+        return Ones.at(self.hidden, width, np.arange(self.hidden), columns)
 
 
 def selects(rows: Indices, width: int) -> Ones:
     """The matrix whose column k is the unit vector of coordinate rows[k]; shape (m, len(rows))."""
     return Ones.at(width, len(rows), rows, np.arange(len(rows)))
-
-
-def _value(layer: Wiring, head: int, width: int) -> ColumnMap:
-    rows = np.full(width, -1, dtype=np.int64)
-    rows[layer.inner] = layer.branch(head)
-    return ColumnMap(rows=rows)
-
-
-def _down(layer: Wiring, width: int) -> Ones:
-    hidden = len(layer.gates)
-    columns = np.tile(layer.above, layer.size.neurons)
-    return Ones.at(hidden, width, np.arange(hidden), columns)
 
 
 def routed(size: TransformerSize, width: int | None = None) -> Universal:
@@ -112,54 +90,38 @@ def routed(size: TransformerSize, width: int | None = None) -> Universal:
     """
     m = size.probe_width if width is None else width
     require_width(m, size.probe_width, "the sparse construction")
-    layers, heads, d = wirings(size), range(size.heads), size.head_width
-
-    def readers(kind: int) -> tuple[tuple[Ones, ...], ...]:
-        return tuple(
-            tuple(
-                selects(layer.reads[(2 * h + kind) * d : (2 * h + kind + 1) * d], m) for h in heads
-            )
-            for layer in layers
-        )
-
-    gated = layers if size.gated else ()
+    layers = [Wiring(size=size, layer=layer) for layer in range(size.layers)]
+    gated = layers if size.gated else []
+    heads = range(size.heads)
     return Universal(
         size=size,
         width=m,
-        queries=readers(0),
-        keys=readers(1),
-        values=tuple(tuple(_value(layer, h, m) for h in heads) for layer in layers),
-        readout=selects(layers[-1].above, m),
-        gates=tuple(selects(layer.gates, m) for layer in gated),
-        ups=tuple(selects(layer.ups, m) for layer in gated),
-        downs=tuple(_down(layer, m) for layer in gated),
+        queries=tuple(tuple(layer.reader(0, h, m) for h in heads) for layer in layers),
+        keys=tuple(tuple(layer.reader(1, h, m) for h in heads) for layer in layers),
+        values=tuple(tuple(layer.value(h, m) for h in heads) for layer in layers),
+        readout=selects(np.arange(size.token_width), m),
+        gates=tuple(selects(w.gates + np.arange(w.hidden), m) for w in gated),
+        ups=tuple(selects(w.gates + w.hidden + np.arange(w.hidden), m) for w in gated),
+        downs=tuple(layer.down(m) for layer in gated),
     )
 
 
-def selected(size: TransformerSize, width: int) -> Indices:
-    """The coordinate that each column of P_0 selects; shape (s_0,).
-
-    Raises:
-        SizeError: width below `size.probe_width`.
-    """
-    require_width(width, size.probe_width, "the sparse construction")
-    return wirings(size)[0].below
-
-
 def embedding(target: Target, width: int) -> Matrix:
-    """E transposed, shape (m, d_in): coordinate by coordinate the column of C_0 that it holds.
+    """E transposed, shape (m, d_in): the columns of C_0, one coordinate each, and zeros.
 
     Raises:
         SizeError: width below `size.probe_width`.
     """
-    return written(selected(target.size, width), coefficients(target, 0), width)
+    require_width(width, target.size.probe_width, "embedding")
+    spare = Matrix.zero(width - target.size.probe_width, target.size.token_width)
+    return Matrix.stack([coefficients(target, 0), spare])
 
 
 LAYOUT = Layout(
     name="sparse",
     build=routed,
     least_width=lambda size: size.probe_width,
-    order=selected,
+    order=lambda size, width: np.arange(size.probe_width),
     write=embedding,
     tied=False,
 )

@@ -14,11 +14,12 @@ from verify.counterexamples import Counterexample
 from verify.errors import CertiformerError, GoalError
 from verify.facts import INDUCTION
 from verify.methods import smt
-from verify.methods.exhaustive import Exhaustive, Range
+from verify.methods.exhaustive import Exhaustive
 from verify.methods.identity import Equation, Identity, expand, tree
 from verify.methods.sampled import SHARD_EXAMPLES, Sampled
 from verify.methods.smt import Smt
 from verify.methods.witness import Witness
+from verify.ranges import Range
 from verify.smtlib import Axiom, Goal, Theory, World
 from verify.verdicts import Status, Verdict
 

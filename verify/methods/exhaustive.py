@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from verify.claims import Profile, Setting
 from verify.counterexamples import Obligation, replayed
-from verify.verdicts import Json, Status, Verdict, union, unknown
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
-    """The instances of a profile and their bound in words."""
-
-    bound: str
-    over: Callable[[], Iterable[Any]]
+from verify.ranges import Range, combined, shard_of
+from verify.verdicts import Json, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +41,12 @@ class Exhaustive:
 
     def settle(self, setting: Setting) -> Verdict:
         """Check every `shards`-th instance from `shard` on; the first failure ends the search."""
-        chosen = self.ranges[setting.profile]
         exhibits: list[Json] = []
-        for instance in islice(chosen.over(), setting.shard, None, setting.shards):
+        for instance in shard_of(self.ranges, setting):
             found = self.holds(instance)
             if found is not None:
                 return replayed(self.holds, instance, found, len(exhibits) + 1)
             exhibits.append(self.exhibit(instance))
-        return self._held(exhibits)
-
-    def _held(self, exhibits: list[Json]) -> Verdict:
         return Verdict(
             status=Status.BOUNDED,
             evidence={"checked": len(exhibits)},
@@ -73,18 +61,4 @@ class Exhaustive:
 
     def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
         """All instances held, or the failure of the lowest shard."""
-        worst = min(verdicts, key=lambda verdict: verdict.status)
-        if worst.status < Status.BOUNDED:
-            return worst
-        total = sum(verdict.instances for verdict in verdicts)
-        if total == 0:
-            return unknown("the range of instances is empty: nothing was checked")
-        exhibits = [e for v in verdicts for e in (v.certificate or {})["instances"]]
-        joined = self._held(exhibits)
-        return Verdict(
-            status=joined.status,
-            evidence=joined.evidence,
-            trusts=union(verdict.trusts for verdict in verdicts),
-            instances=total,
-            certificate=joined.certificate,
-        )
+        return combined(verdicts, self.ceiling, lambda total: {"checked": total})

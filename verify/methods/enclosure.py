@@ -1,0 +1,136 @@
+"""Every instance up to a stated bound, decided by ball arithmetic with a margin: BOUNDED.
+
+An enclosure decides a strict inequality or a distance when it is narrow enough. The precision is
+doubled from a first one until it does, up to a last one; an instance that is still open then
+leaves the check UNKNOWN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verify.claims import Profile, Setting
+from verify.counterexamples import Counterexample, replayed
+from verify.errors import MethodError, PrecisionError
+from verify.ranges import Range, combined, shard_of
+from verify.verdicts import Json, Status, Verdict, unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """What an instance comes to while its enclosures are too wide, and which ones are."""
+
+    text: str
+
+
+Decision = Counterexample | Undecided | None
+"""What an instance comes to at one precision; None where the statement certainly holds."""
+Decide = Callable[[Any, int], Decision]
+"""Decides an instance at a precision in bits; a PrecisionError is as good as Undecided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enclosure:
+    """Decides every instance of a stated range from certified enclosures.
+
+    `ranges`, `exhibit` and `parts` are as for `Exhaustive`; `margin` says in words what the
+    enclosures must show. Precisions go from `first_bits` by doubling to `last_bits`.
+
+    Raises:
+        MethodError: the precisions do not go up from at least 2 bits.
+    """
+
+    decide: Decide
+    ranges: Mapping[Profile, Range]
+    margin: str
+    exhibit: Callable[[Any], Json]
+    first_bits: int = 64
+    last_bits: int = 4096
+    parts: int = 1
+    leans_on: tuple[str, ...] = ("library:flint",)
+    name: str = field(default="enclosure", init=False)
+    ceiling: Status = field(default=Status.BOUNDED, init=False)
+    fresh_process: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse precisions that do not go up."""
+        if not 2 <= self.first_bits <= self.last_bits:  # noqa: PLR2004 - Arb's least precision
+            raise MethodError(
+                "Enclosure needs 2 <= first_bits <= last_bits, got "
+                f"{self.first_bits} and {self.last_bits}"
+            )
+
+    def scope(self, setting: Setting) -> str:
+        """The bound of the profile's range, and the margin."""
+        return f"{self.ranges[setting.profile].bound}; {self.margin}"
+
+    def shards(self, setting: Setting) -> int:
+        """A fixed number of interleaved parts."""
+        del setting
+        return self.parts
+
+    def settle(self, setting: Setting) -> Verdict:
+        """Decide every `shards`-th instance; a failure ends the search, an open one does not."""
+        exhibits: list[Json] = []
+        largest, tried, still_open = 0, 0, None
+        for instance in shard_of(self.ranges, setting):
+            bits, decision = self._decided(instance)
+            tried, largest = tried + 1, max(largest, bits)
+            if isinstance(decision, Counterexample):
+                return self._refuted(instance, decision, bits, tried)
+            exhibits.append(self.exhibit(instance))
+            if decision is not None and still_open is None:
+                still_open = f"instance {exhibits[-1]} is undecided at {bits} bits: {decision.text}"
+        if still_open is not None:
+            return unknown(still_open)
+        said = self._evidence(len(exhibits), largest)
+        shown = {"kind": "enclosure", "margin": self.margin, "bits": largest, "instances": exhibits}
+        return Verdict(
+            status=Status.BOUNDED,
+            evidence=said,
+            trusts=self.leans_on,
+            instances=len(exhibits),
+            certificate=shown,
+        )
+
+    def _precisions(self) -> Iterator[int]:
+        bits = self.first_bits
+        while bits < self.last_bits:
+            yield bits
+            bits *= 2
+        yield self.last_bits
+
+    def _decided(self, instance: Any) -> tuple[int, Decision]:
+        """The first precision at which the instance is decided, or the last one, and how."""
+        bits, decision = 0, None
+        for bits in self._precisions():
+            decision = self._at(instance, bits)
+            if not isinstance(decision, Undecided):
+                break
+        return bits, decision
+
+    def _at(self, instance: Any, bits: int) -> Decision:
+        try:
+            return self.decide(instance, bits)
+        except PrecisionError as error:
+            return Undecided(str(error))
+
+    def _refuted(self, instance: Any, found: Counterexample, bits: int, tried: int) -> Verdict:
+        def again(same: Any) -> Counterexample | None:
+            decision = self._at(same, bits)
+            return decision if isinstance(decision, Counterexample) else None
+
+        return replayed(again, instance, found, tried)
+
+    def _evidence(self, checked: int, bits: int) -> dict[str, Json]:
+        return {"checked": checked, "margin": self.margin, "bits": bits}
+
+    def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
+        """All instances held, or the failure of the lowest shard."""
+        return combined(
+            verdicts,
+            self.ceiling,
+            lambda total: self._evidence(total, max(v.evidence["bits"] for v in verdicts)),
+        )
