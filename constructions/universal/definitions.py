@@ -13,11 +13,11 @@ Source: Fixed Universal Transformers, Section 2, Section 3.3 and Appendix E.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from constructions.universal.maps import ColumnMap, Dense, Ones
+from constructions.universal.maps import ColumnMap, Dense, Entries, Ones
 from constructions.universal.nonlinearities import Activation, Normaliser, relu
 from verify.errors import ShapeError, SizeError
 from verify.rational import Matrix
@@ -194,6 +194,38 @@ Mover = TypeVar("Mover")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Layer(Generic[Reader, Mover]):
+    """One layer's linear maps: per head, and gate, up and down if the block is gated.
+
+    It runs on streams of any numbers that its maps can read: exact, enclosed or floating.
+    """
+
+    queries: Sequence[Reader]
+    keys: Sequence[Reader]
+    values: Sequence[Mover]
+    gated: tuple[Reader, Reader, Reader] | None
+    residual: bool
+
+    def run(
+        self, stream: Any, normalise: Callable[[Any], Any], activate: Callable[[Any], Any]
+    ) -> tuple[tuple[Any, ...], Any, Any]:
+        """Attention per head, the sum over heads, and the next stream."""
+        maps: Any = self
+        weights = tuple(
+            normalise(query.read(stream) @ key.read(stream).transposed)
+            for query, key in zip(maps.queries, maps.keys, strict=True)
+        )
+        moved = (a @ value.read(stream) for a, value in zip(weights, maps.values, strict=True))
+        first, *others = (*moved, stream) if self.residual else moved
+        total = sum(others, start=first)
+        if maps.gated is None:
+            return weights, total, total
+        gate, up, down = maps.gated
+        block = down.read(activate(gate.read(total)).hadamard(up.read(total)))
+        return weights, total, block + total if self.residual else block
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FixedModel(Generic[Reader, Mover]):
     """Fixed parameters of a universal transformer, indexed [layer][head] from 0.
 
@@ -216,6 +248,17 @@ class FixedModel(Generic[Reader, Mover]):
         """Whether all layers share their parameters."""
         return all(
             layer is first[0] for first in (self.queries, self.keys, self.values) for layer in first
+        )
+
+    def layer(self, index: int) -> Layer[Reader, Mover]:
+        """The maps of one layer, counted from 0."""
+        gated = (self.gates[index], self.ups[index], self.downs[index]) if self.gates else None
+        return Layer(
+            queries=self.queries[index],
+            keys=self.keys[index],
+            values=self.values[index],
+            gated=gated,
+            residual=self.size.residual,
         )
 
     def parts(self) -> Iterator[Reader | Mover]:
@@ -258,63 +301,31 @@ def places_json(universal: Universal) -> dict[str, Any]:
 # --- forward passes --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
+Stream = TypeVar("Stream")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass(Generic[Stream]):
     """One forward pass: the streams X^0..X^L, the attention matrices and the output.
 
     `sums` holds S^1..S^L, the sums over heads that enter the MLPs.
     """
 
-    streams: tuple[Matrix, ...]
-    attention: tuple[tuple[Matrix, ...], ...]
-    sums: tuple[Matrix, ...]
-    output: Matrix
+    streams: tuple[Stream, ...]
+    attention: tuple[tuple[Stream, ...], ...]
+    sums: tuple[Stream, ...]
+    output: Stream
 
 
-class Linear(Protocol):
-    """A linear map that a stream can be read by."""
-
-    def read(self, stream: Matrix, /) -> Matrix:
-        """The product stream times map."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
-    """One layer's linear maps: per head, and gate, up and down if the block is gated."""
-
-    queries: Sequence[Linear]
-    keys: Sequence[Linear]
-    values: Sequence[Linear]
-    gated: tuple[Linear, Linear, Linear] | None
-    residual: bool
-
-    def run(
-        self, stream: Matrix, normalise: Normaliser, activate: Activation
-    ) -> tuple[tuple[Matrix, ...], Matrix, Matrix]:
-        """Attention per head, the sum over heads, and the next stream."""
-        weights = tuple(
-            normalise(query.read(stream) @ key.read(stream).transposed)
-            for query, key in zip(self.queries, self.keys, strict=True)
-        )
-        moved = (a @ value.read(stream) for a, value in zip(weights, self.values, strict=True))
-        first, *others = (*moved, stream) if self.residual else moved
-        total = sum(others, start=first)
-        if self.gated is None:
-            return weights, total, total
-        gate, up, down = self.gated
-        block = down.read(activate(gate.read(total)).hadamard(up.read(total)))
-        return weights, total, block + total if self.residual else block
-
-
-def _forward(
-    layers: Iterator[Layer],
-    stream: Matrix,
-    readout: Linear | None,
-    normalise: Normaliser,
-    activate: Activation,
-) -> Pass:
-    streams, attention, sums = [stream], list[tuple[Matrix, ...]](), list[Matrix]()
+def forward(
+    layers: Iterable[Layer[Any, Any]],
+    stream: Stream,
+    readout: Any,
+    normalise: Callable[[Stream], Stream],
+    activate: Callable[[Stream], Stream],
+) -> Pass[Stream]:
+    """X^0..X^L from X^0; the output is read by the readout, or X^L itself if that is None."""
+    streams, attention, sums = [stream], list[tuple[Stream, ...]](), list[Stream]()
     for layer in layers:
         weights, total, after = layer.run(streams[-1], normalise, activate)
         attention.append(weights)
@@ -324,30 +335,37 @@ def _forward(
     return Pass(streams=tuple(streams), attention=tuple(attention), sums=tuple(sums), output=output)
 
 
+def target_layers(
+    target: Target, entries: Callable[[Matrix], Entries]
+) -> Iterator[Layer[Dense[Entries], Dense[Entries]]]:
+    """The target's layers over the numbers that `entries` makes of its exact matrices.
+
+    A head's value map is M = W_V W_O, multiplied exactly.
+    """
+
+    def maps(matrices: Sequence[Matrix]) -> tuple[Dense[Entries], ...]:
+        return tuple(Dense(matrix=entries(matrix)) for matrix in matrices)
+
+    mixes = target.mixes()
+    for index in range(target.size.layers):
+        gated = None
+        if target.size.gated:
+            gate, up, down = maps((target.gates[index], target.ups[index], target.downs[index]))
+            gated = (gate, up, down)
+        yield Layer(
+            queries=maps(target.queries[index]),
+            keys=maps(target.keys[index]),
+            values=maps(mixes[index]),
+            gated=gated,
+            residual=target.size.residual,
+        )
+
+
 def run_target(
     target: Target, inputs: Matrix, normalise: Normaliser, activate: Activation = relu
-) -> Pass:
-    """Forward pass of the target on inputs of shape (n, d_in)."""
-
-    def maps(matrices: Sequence[Matrix]) -> list[Dense[Matrix]]:
-        return [Dense(matrix=matrix) for matrix in matrices]
-
-    def layers() -> Iterator[Layer]:
-        mixes = target.mixes()
-        for index in range(target.size.layers):
-            gated = None
-            if target.size.gated:
-                three = (target.gates[index], target.ups[index], target.downs[index])
-                gated = (Dense(matrix=three[0]), Dense(matrix=three[1]), Dense(matrix=three[2]))
-            yield Layer(
-                queries=maps(target.queries[index]),
-                keys=maps(target.keys[index]),
-                values=maps(mixes[index]),
-                gated=gated,
-                residual=target.size.residual,
-            )
-
-    return _forward(layers(), inputs, None, normalise, activate)
+) -> Pass[Matrix]:
+    """Forward pass of the target on inputs of shape (n, d_in), exactly."""
+    return forward(target_layers(target, lambda exact: exact), inputs, None, normalise, activate)
 
 
 def run_universal(
@@ -356,20 +374,7 @@ def run_universal(
     inputs: Matrix,
     normalise: Normaliser,
     activate: Activation = relu,
-) -> Pass:
+) -> Pass[Matrix]:
     """Forward pass of the universal model on inputs (n, d_in) under E of shape (d_in, m)."""
-
-    def layers() -> Iterator[Layer]:
-        for index in range(universal.size.layers):
-            gated = None
-            if universal.gates:
-                gated = (universal.gates[index], universal.ups[index], universal.downs[index])
-            yield Layer(
-                queries=universal.queries[index],
-                keys=universal.keys[index],
-                values=universal.values[index],
-                gated=gated,
-                residual=universal.size.residual,
-            )
-
-    return _forward(layers(), inputs @ embedding, universal.readout, normalise, activate)
+    layers = (universal.layer(index) for index in range(universal.size.layers))
+    return forward(layers, inputs @ embedding, universal.readout, normalise, activate)

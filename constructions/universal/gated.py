@@ -5,7 +5,7 @@ Source: Fixed Universal Transformers, Section 3.3 and Appendix E.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from constructions.universal.comparisons import Simulation, comparison_check, simulation
@@ -30,7 +30,7 @@ from constructions.universal.routed_theory import (
     routed_theory,
     routed_worlds,
 )
-from constructions.universal.sums import PAPER
+from constructions.universal.sums import PAPER, member, summed
 from verify.claims import Check, Source, claim, covers, supports
 from verify.facts import COUNTING, INDUCTION, LEFT_INVERSE, MATRIX_LAWS, SELECTION_PRODUCT
 from verify.methods.exhaustive import Exhaustive
@@ -89,8 +89,11 @@ def _block_world(case: Simulation, symbols: dict[str, Any], layer: int) -> World
     def rows(matrix: Matrix) -> dict[int, Matrix]:
         return {c + 1: pad(matrix.select_rows([c])) for c in range(matrix.height)}
 
-    def of_units(known: dict[int, Matrix]) -> Any:
-        return lambda j, i: known[(j - 1) * width + i]
+    def of_units(known: dict[int, Matrix]) -> Callable[[int, int], Matrix]:
+        def unit(j: int, i: int) -> Matrix:
+            return known[(j - 1) * width + i]
+
+        return unit
 
     gate, up = columns(target.gates[layer]), columns(target.ups[layer])
     down, down_y = rows(target.downs[layer]), rows(model.downs[layer].dense())
@@ -117,14 +120,14 @@ def _block_world(case: Simulation, symbols: dict[str, Any], layer: int) -> World
 
     local = {j: tuple(alpha(j, i) @ (rd(j, i) @ p) for i in i_range) for j in j_range}
     units = {j: tuple(unit_y(j, i) for i in i_range) for j in j_range}
-    units_p = {j: tuple(member @ p for member in units[j]) for j in j_range}
+    units_p = {j: tuple(part @ p for part in units[j]) for j in j_range}
     neurons_x = tuple(hidden_x(j) @ down[j] for j in j_range)
-    neurons_y = tuple(_total(units[j]) for j in j_range)
+    neurons_y = tuple(summed(units[j]) for j in j_range)
     families = (
         neurons_x,
-        tuple(member @ c for member in neurons_x),
+        tuple(part @ c for part in neurons_x),
         neurons_y,
-        tuple(member @ p for member in neurons_y),
+        tuple(part @ p for part in neurons_y),
     )
 
     def piece(matrix: Matrix, which: tuple[str, int]) -> Matrix:
@@ -132,9 +135,6 @@ def _block_world(case: Simulation, symbols: dict[str, Any], layer: int) -> World
         if kind == "carried":
             return pad(matrix.select_columns(range(width)))
         return pad(matrix.select_columns([offset + number + (hidden if kind == "up" else 0)]))
-
-    def at(family: tuple[Matrix, ...], index: int) -> Matrix | None:
-        return family[index - 1] if 1 <= index <= len(family) else None
 
     return World(
         sorts={
@@ -152,10 +152,10 @@ def _block_world(case: Simulation, symbols: dict[str, Any], layer: int) -> World
             "k": layer,
             "r": neurons,
             "s": width,
-            "neuron": at,
-            "unit": at,
-            "overNeurons": _total,
-            "overUnits": _total,
+            "neuron": member,
+            "unit": member,
+            "overNeurons": summed,
+            "overUnits": summed,
             "act": act,
             "had": lambda a, b: a.hadamard(b),
             "add": lambda a, b: a + b,
@@ -179,10 +179,6 @@ def _block_world(case: Simulation, symbols: dict[str, Any], layer: int) -> World
             "neuronsYP": families[3],
         },
     )
-
-
-def _total(family: tuple[Matrix, ...]) -> Matrix:
-    return sum(family[1:], start=family[0])
 
 
 # --- claims ----------------------------------------------------------------------------------

@@ -121,8 +121,9 @@ def fixed_ranges(layout: Layout) -> dict[Profile, Range]:
 def block_ranges(layout: Layout, kinds: Sequence[Kind]) -> dict[Profile, Range]:
     """Small sizes of the given kinds of blocks, at the least m and with two to spare."""
     return {
-        profile: _block_range(layout, kinds, most)
-        for profile, most in (("quick", (2, 1)), ("standard", (2, 2)), ("deep", (3, 2)))
+        "quick": _block_range(layout, kinds, (2, 1)),
+        "standard": _block_range(layout, kinds, (2, 2)),
+        "deep": _block_range(layout, kinds, (3, 2)),
     }
 
 

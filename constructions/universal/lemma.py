@@ -10,7 +10,7 @@ Source: Fixed Universal Transformers, Appendix A and Lemma E.1; the induction is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
 from constructions.universal.comparisons import (
     Factoring,
@@ -34,14 +34,14 @@ from constructions.universal.probes import (
     probe,
 )
 from constructions.universal.routed import LAYOUT as ROUTED
-from constructions.universal.sums import PAPER
+from constructions.universal.sums import PAPER, member, summed
 from constructions.universal.tree import LAYOUT as TREE
 from verify.claims import Check, Source, claim, covers
 from verify.counterexamples import Counterexample
 from verify.facts import INDUCTION, MATRIX_LAWS
 from verify.methods.smt import Smt
 from verify.rational import Matrix
-from verify.smtlib import World
+from verify.smtlib import Symbol, World
 from verify.verdicts import Status
 
 # --- the theory's meaning in the code --------------------------------------------------------
@@ -71,7 +71,7 @@ def lemma_world(case: Simulation) -> World:
         sorts={
             "Mat": [
                 padded(case.inputs, full),
-                symbols["E"],
+                cast("Matrix", symbols["E"]),
                 cast("Callable[[int], Matrix]", symbols["P"])(0),
                 cast("Callable[[int], Matrix]", symbols["C"])(0),
             ],
@@ -84,7 +84,7 @@ def lemma_world(case: Simulation) -> World:
     )
 
 
-def attention_symbols(case: Simulation) -> tuple[dict[str, Any], list[tuple[Matrix, ...]]]:
+def attention_symbols(case: Simulation) -> tuple[dict[str, Symbol], list[tuple[Matrix, ...]]]:
     """The meaning of the lemma's symbols on two actual forward passes, and all families of sums."""
     size, model, target = case.universal.size, case.universal, case.target
     full, tokens = model.width, case.inputs.height
@@ -110,7 +110,7 @@ def attention_symbols(case: Simulation) -> tuple[dict[str, Any], list[tuple[Matr
     inverses = inverted(local_blocks(model))
     probes = [probe(model, layer) for layer in range(size.layers + 1)]
     taught = [coefficients(case.factored, layer, inverses) for layer in range(size.layers + 1)]
-    inner = [pad(inner_probe(model, t, probes[t + 1]).dense()) for t in range(size.layers)]
+    inner = [pad(inner_probe(model.layer(t), probes[t + 1]).dense()) for t in range(size.layers)]
     inner_taught = [
         pad(inner_coefficients(case.factored, t, taught[t + 1], inverses[t]).transposed)
         for t in range(size.layers)
@@ -144,7 +144,7 @@ def attention_symbols(case: Simulation) -> tuple[dict[str, Any], list[tuple[Matr
     times_q = members(ours.streams, ours.attention, value, inner.__getitem__)
     layers = range(size.layers)
     families = [f(layer) for f in (members_x, members_y, times_d, times_q) for layer in layers]
-    symbols: dict[str, Any] = {
+    symbols: dict[str, Symbol] = {
         "H": size.heads,
         "N": branches,
         "L": size.layers,
@@ -181,8 +181,8 @@ def attention_symbols(case: Simulation) -> tuple[dict[str, Any], list[tuple[Matr
         "fY": members_y,
         "gX": times_d,
         "gY": times_q,
-        "at": lambda family, h: family[h - 1] if 1 <= h <= branches else None,
-        "total": lambda family: sum(family[1:], start=family[0]),
+        "at": member,
+        "total": summed,
     }
     return symbols, families
 

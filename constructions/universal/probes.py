@@ -9,9 +9,10 @@ Q_l and D_l read the sum over heads. What they are is all that tells the kinds o
     gated             Q_l = [R_g, R_u]         D_l = [G^, U^]
     gated, residual   Q_l = [P_l, R_g, R_u]    D_l = [C_l, G^, U^]
 
-and a residual path is one more branch with M = I and R_V = I; its columns come first. Target neuron j is simulated by s_l
-universal ones: B_j = R_d[I_j, :] P_l, alpha_j = W_d[j, :] C_l B_j^{-1}; column (j, i) of G^ is
-column j of W_g, that of U^ is alpha_j[i] times column j of W_u.
+and a residual path is one more branch with M = I and R_V = I; its columns come first.
+Target neuron j is simulated by s_l universal ones: B_j = R_d[I_j, :] P_l,
+alpha_j = W_d[j, :] C_l B_j^{-1}; column (j, i) of G^ is column j of W_g, that of U^ is alpha_j[i]
+times column j of W_u.
 
 If E P_0 = C_0 and every B_j is invertible, then X~^l P_l = X^l C_l for all l, all attention
 matrices agree, and the output is T(X). The coefficients may use any factors F_Q, F_K with
@@ -25,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, Self, TypeVar
 
-from constructions.universal.definitions import FixedModel, Pass, Target
+from constructions.universal.definitions import FixedModel, Layer, Pass, Target
 from constructions.universal.maps import Ones
 from verify.rational import Matrix
 
@@ -50,24 +51,24 @@ def probe(universal: FixedModel[Probe, Any], layer: int) -> Probe:
     """P_l, composed backwards from the readout; P_0 for layer 0."""
     current = universal.readout
     for above in range(universal.size.layers - 1, layer - 1, -1):
-        current = probe_below(universal, above, current)
+        current = probe_below(universal.layer(above), current)
     return current
 
 
-def inner_probe(universal: FixedModel[Probe, Any], layer: int, above: Probe) -> Probe:
-    """Q_l, what reads the sum over heads, from P_l; the layer is counted from 0."""
-    if not universal.size.gated:
+def inner_probe(layer: Layer[Probe, Any], above: Probe) -> Probe:
+    """Q_l, what reads the sum over heads, from P_l."""
+    if layer.gated is None:
         return above
-    carried = [above] if universal.size.residual else []
-    return type(above).beside([*carried, universal.gates[layer], universal.ups[layer]])
+    gate, up, _ = layer.gated
+    return type(above).beside([*([above] if layer.residual else []), gate, up])
 
 
-def probe_below(universal: FixedModel[Probe, Any], layer: int, above: Probe) -> Probe:
-    """P_{l-1} from P_l and the maps of layer l, counted from 0."""
-    pairs = zip(universal.queries[layer], universal.keys[layer], strict=True)
-    inner = inner_probe(universal, layer, above)
-    carried = [inner] if universal.size.residual else []
-    moved = [inner.after(value) for value in universal.values[layer]]
+def probe_below(layer: Layer[Probe, Any], above: Probe) -> Probe:
+    """P_{l-1} from P_l and the maps of layer l."""
+    pairs = zip(layer.queries, layer.keys, strict=True)
+    inner = inner_probe(layer, above)
+    carried = [inner] if layer.residual else []
+    moved = [inner.after(value) for value in layer.values]
     return type(above).beside([*carried, *(part for pair in pairs for part in pair), *moved])
 
 
@@ -90,7 +91,7 @@ def local_blocks(universal: FixedModel[Any, Any]) -> tuple[tuple[Matrix, ...], .
             )
         else:
             layers.append(())
-        current = probe_below(universal, layer, current)
+        current = probe_below(universal.layer(layer), current)
     return tuple(reversed(layers))
 
 
@@ -162,8 +163,8 @@ def probe_columns(embedding: Matrix, probes: Ones) -> Matrix | None:
 def invariant_holds(
     universal: FixedModel[Any, Any],
     target: Target,
-    ours: Pass,
-    theirs: Pass,
+    ours: Pass[Matrix],
+    theirs: Pass[Matrix],
     inverses: Blocks | None = None,
 ) -> int | None:
     """The first layer l at which X~^l P_l = X^l C_l fails, or None if it holds at all."""

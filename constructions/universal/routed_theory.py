@@ -124,7 +124,7 @@ def routed_theory(kind: str, branch: str, worlds: Callable[[], Iterable[World]])
                   (< (startRead l h) n) (<= n (endRead l h)))
                   (= (column l n) (+ (carried l) (* 2 (* (- h 1) d)) (- n (startRead l h)))))
                   :pattern ((column l n) (endRead l h))))""",
-                "after the carried coordinates R_Q^{l,h} reads 2(h-1)d + k and R_K^{l,h} (2h-1)d + k",
+                "R_Q^{l,h} reads 2(h-1)d + k, R_K^{l,h} (2h-1)d + k, after the carried coordinates",
             ),
             Axiom(
                 "P: moved",
@@ -343,7 +343,9 @@ def _world(model: Universal) -> World:
     layers = range(size.layers)
     probes = [probe(model, layer) for layer in range(size.layers + 1)]
     selects = [_selection(part).tolist() for part in probes]
-    inner = [_selection(inner_probe(model, layer, probes[layer + 1])).tolist() for layer in layers]
+    inner = [
+        _selection(inner_probe(model.layer(layer), probes[layer + 1])).tolist() for layer in layers
+    ]
     values = [[value.rows.tolist() for value in layer] for layer in model.values]
     downs = [down.columns[down.rows.argsort(kind="stable")].tolist() for down in model.downs]
     carried = [len(inner[layer]) if size.residual else 0 for layer in layers]
@@ -359,6 +361,18 @@ def _world(model: Universal) -> World:
     def start_moved(layer: int, h: int) -> int:
         return carried[layer - 1] + size.reads + (h - 1) * len(inner[layer - 1])
 
+    def width(layer: int) -> int:
+        return widths[layer] if 0 <= layer < len(widths) else 0
+
+    def hidden(layer: int) -> int:
+        return size.neurons * width(layer)
+
+    def value(layer: int, h: int, c: int) -> int:
+        return values[layer - 1][h - 1][c - 1] + 1
+
+    def down(layer: int, j: int, i: int) -> int:
+        return downs[layer - 1][(j - 1) * widths[layer] + i - 1] + 1
+
     return World(
         sorts={},
         integers=range(-1, max(widths[0], 2) + 1),
@@ -370,19 +384,19 @@ def _world(model: Universal) -> World:
             "r": size.neurons,
             "m": model.width,
             "residual": size.residual,
-            "s": lambda l: widths[l] if 0 <= l < len(widths) else 0,  # noqa: E741
-            "q": lambda l: size.neurons * widths[l],  # noqa: E741
-            "w": lambda l: len(inner[l - 1]),  # noqa: E741
-            "carried": lambda l: carried[l - 1],  # noqa: E741
-            "selected": lambda l, n: at(selects, l, n),  # noqa: E741
-            "inner": lambda l, n: at(inner, l - 1, n),  # noqa: E741
-            "value": lambda l, h, c: values[l - 1][h - 1][c - 1] + 1,  # noqa: E741
-            "down": lambda l, j, i: downs[l - 1][(j - 1) * widths[l] + i - 1] + 1,  # noqa: E741
-            "column": lambda l, n: at(selects, l - 1, n),  # noqa: E741
+            "s": width,
+            "q": hidden,
+            "w": lambda layer: len(inner[layer - 1]),
+            "carried": lambda layer: carried[layer - 1],
+            "selected": lambda layer, n: at(selects, layer, n),
+            "column": lambda layer, n: at(selects, layer - 1, n),
+            "inner": lambda layer, n: at(inner, layer - 1, n),
+            "value": value,
+            "down": down,
             "startRead": start_read,
-            "endRead": lambda l, h: start_read(l, h + 1),  # noqa: E741
-            "endMoved": lambda l, h: start_moved(l, h + 1),  # noqa: E741
+            "endRead": lambda layer, h: start_read(layer, h + 1),
             "startMoved": start_moved,
+            "endMoved": lambda layer, h: start_moved(layer, h + 1),
         },
         free={"k": range(1, size.layers + 1), "g": range(1, size.heads + 1)},
     )

@@ -262,11 +262,13 @@ def sums_worlds() -> Iterator[World]:
 
 
 def summed(family: tuple[Matrix, ...]) -> Matrix:
-    """The sum of 2 x 2 members."""
-    total = Matrix.zero(2, 2)
-    for member in family:
-        total = total + member
-    return total
+    """The sum of the members, all of one shape; none add up to 0 of shape (2, 2)."""
+    return sum(family[1:], start=family[0]) if family else Matrix.zero(2, 2)
+
+
+def member(family: tuple[Matrix, ...], index: int) -> Matrix | None:
+    """A family's member, counted from 1; None beyond its ends."""
+    return family[index - 1] if 1 <= index <= len(family) else None
 
 
 Total = Callable[[tuple[Matrix, ...]], Matrix]
