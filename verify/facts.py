@@ -75,6 +75,24 @@ LEFT_INVERSE = Fact(
     reference="S. Axler, Linear Algebra Done Right, sections 3.B and 9.C",
 )
 
+DETERMINANT = Fact(
+    name="determinant",
+    statement=(
+        "The determinant of a square matrix is a polynomial in its entries with integer "
+        "coefficients; that of the identity is 1."
+    ),
+    reference="S. Lang, Algebra, chapter XIII, section 4 (Leibniz formula)",
+)
+
+ZERO_SET = Fact(
+    name="zero-set",
+    statement=(
+        "The zeros of a real polynomial that is not the zero polynomial are a set of Lebesgue "
+        "measure 0, which no absolutely continuous distribution hits with positive probability."
+    ),
+    reference="R. Caron and T. Traynor, The zero set of a polynomial, 2005",
+)
+
 ADJACENT_TRANSPOSITIONS = Fact(
     name="adjacent-transpositions",
     statement="Every permutation of a finite word is a product of swaps of neighbours.",
@@ -94,6 +112,8 @@ FACTS: tuple[Fact, ...] = (
     SELECTION_PRODUCT,
     RANK_OF_PRODUCT,
     LEFT_INVERSE,
+    DETERMINANT,
+    ZERO_SET,
     ADJACENT_TRANSPOSITIONS,
     MONOTONE_EXPONENTIAL,
 )

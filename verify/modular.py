@@ -180,7 +180,16 @@ class Residues:
                 f"a left inverse modulo {self.prime} needs full column rank {self.width}, got rank "
                 f"{len(rows)}; try another prime"
             )
-        return LeftInverse(rows=rows, block=self.select_rows(rows).inverse(), height=self.height)
+        return self.left_inverse_on(rows)
+
+    def left_inverse_on(self, rows: Sequence[int]) -> LeftInverse:
+        """The left inverse that is zero off the given rows, as many as there are columns.
+
+        Raises:
+            ShapeError: the rows are not independent.
+        """
+        block = self.select_rows(rows).inverse()
+        return LeftInverse(rows=tuple(rows), block=block, height=self.height)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,6 +183,28 @@ class Matrix:
         """Rank, by exact elimination."""
         return int(self._flint.rank())
 
+    def determinant(self) -> Fraction:
+        """The determinant of a square matrix."""
+        if self.height != self.width:
+            raise ShapeError(f"only a square matrix has a determinant, got shape {self.shape}")
+        return _fraction(self._flint.det())
+
+    def integers(self) -> tuple[list[list[int]], int]:
+        """Rows of integers, and the one denominator that all entries are over."""
+        numerators, denominator = self._flint.numer_denom()
+        return [[int(entry) for entry in row] for row in numerators.tolist()], int(denominator)
+
+    def independent_rows(self) -> tuple[int, ...]:
+        """As many independent rows as the rank says: each the first that the ones before allow."""
+        reduced, rank = self._flint.transpose().rref()
+        chosen: list[int] = []
+        for step in range(int(rank)):
+            place = chosen[-1] + 1 if chosen else 0
+            while not reduced[step, place]:
+                place += 1
+            chosen.append(place)
+        return tuple(chosen)
+
     def inverse(self) -> Matrix:
         """The two-sided inverse of a square matrix of full rank."""
         if self.height != self.width:

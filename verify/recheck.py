@@ -13,12 +13,14 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import operator
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
 from array import array
+from base64 import b85decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +33,7 @@ SCHEMA = "certiformer/certificate/1"
 FIELDS = {"schema", "kind", "claim", "statement", "content"}
 LARGEST_BYTES = 64 << 20
 LARGEST_EXPONENT = 100
+LEAST_PRIME = 1 << 30
 SOLVER_SECONDS = 120
 ACCEPTED = "accepted"
 REJECTED = "rejected"
@@ -629,6 +632,81 @@ ARTANH = tuple(1 / (2 * power + 1) for power in range(12, -1, -1))
 DRAWN_DIGITS = {"uniform32": 24, "uniform64": 53}
 
 
+def is_prime(number: Any) -> bool:
+    """Whether a number is a prime of about four bytes, by trial division."""
+    if type(number) is not int or not LEAST_PRIME <= number < 1 << 32:
+        return False
+    return all(number % factor for factor in range(2, math.isqrt(number) + 1))
+
+
+Whole = list[list[int]]
+
+
+def times(matrix: Whole, vector: list[int], prime: int) -> list[int]:
+    """A matrix times a vector, modulo a prime."""
+    return [sum(map(operator.mul, row, vector)) % prime for row in matrix]
+
+
+def drawn_probe_times(exhibit: Any, vector: list[int], prime: int) -> list[int]:
+    """P_0 v modulo a prime for an attention-only draw, layer by layer as they are drawn.
+
+    v has a part per read, and per head a part that P_1 is applied to, and so on downwards.
+    """
+    sizes, m = Sizes.of(exhibit["size"]), exhibit["draw"]["width"]
+    require(not sizes.neurons and not sizes.residual, "draws are rechecked for attention only")
+    entries, _ = drawn_integers(exhibit["draw"])
+    heads, d, widths = sizes.heads, sizes.head_width, sizes.widths()
+
+    def take(columns: int) -> Whole:
+        return [list(itertools.islice(entries, columns)) for _ in range(m)]
+
+    parts = [[vector]]
+    for inner in widths[1:]:
+        starts = [2 * heads * d + h * inner for h in range(heads)]
+        parts.append([v[start : start + inner] for v in parts[-1] for start in starts])
+    readout = take(sizes.token_width)
+    current = [times(readout, v, prime) for v in parts[-1]]
+    maps: list[Whole] = []
+    for layer in reversed(range(sizes.layers)):
+        if not maps or not exhibit["tied"]:
+            maps = [*(take(d) for _ in range(2 * heads)), *(take(m) for _ in range(heads))]
+        below: Whole = []
+        for number, v in enumerate(parts[layer]):
+            pieces = [v[k * d : (k + 1) * d] for k in range(2 * heads)]
+            pieces += current[number * heads : (number + 1) * heads]
+            moved = [times(part, piece, prime) for part, piece in zip(maps, pieces, strict=True)]
+            below.append([sum(row) % prime for row in zip(*moved, strict=True)])
+        current = below
+    return current[0]
+
+
+def vector_of(exhibit: Any, length: int, prime: int) -> list[int]:
+    """Residues that nobody could choose: hashes of the certificate and a counter."""
+    seed = sha256(canonical(exhibit)).digest()
+    hashes = (sha256(seed + k.to_bytes(4, "little")).digest() for k in range(length))
+    return [int.from_bytes(digest[:16], "little") % prime for digest in hashes]
+
+
+def check_draw_rank(exhibit: Any) -> None:
+    """The left inverse G of a drawn P_0 modulo a prime, by Freivalds: G (P_0 v) = v for a v that
+    is derived from the certificate; a wrong one passes with probability at most 1/prime.
+    """  # noqa: D205 - one statement, in one sentence
+    prime, rows = exhibit["prime"], exhibit["rows"]
+    width, m = Sizes.of(exhibit["size"]).widths()[0], exhibit["draw"]["width"]
+    require(is_prime(prime), "the modulus is no prime from 2^30 to 2^32")
+    require(len(rows) == len(set(rows)) == width, "as many rows as columns are needed")
+    require(all(type(row) is int and 0 <= row < m for row in rows), "a row is out of range")
+    numbers = array("I", b85decode(exhibit["inverse"]))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    require(len(numbers) == width * width, "the left inverse has another size")
+    whole = drawn_probe_times(exhibit, vector_of(exhibit, width, prime), prime)
+    chosen = [whole[row] for row in rows]
+    entries = numbers.tolist()
+    back = times([entries[k * width : (k + 1) * width] for k in range(width)], chosen, prime)
+    require(back == vector_of(exhibit, width, prime), "the left inverse times P_0 is not the identity")
+
+
 def drawn_integers(draw: Any) -> tuple[Iterator[int], int]:
     """A draw's entries in their one order, each an integer times 2^exponent, and the exponent."""
     require(set(draw) == {"distribution", "seed", "width"}, "a draw has other fields")
@@ -932,6 +1010,7 @@ def check_words(exhibit: Any) -> None:
 EXHIBITS: dict[str, Callable[[Any], None]] = {
     "fixed-parameters": check_fixed_parameters,
     "block-parameters": check_block_parameters,
+    "draw-rank": check_draw_rank,
     "width": check_width,
     "simulation": check_simulation,
     "factor-moves-out": check_factor_moves_out,

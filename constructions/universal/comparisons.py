@@ -201,11 +201,11 @@ def _lemma_range(kinds: Sequence[Kind], heads: int, layers: int, width: int) -> 
 
 def lemma_ranges(kinds: Sequence[Kind] = ATTENTION_ONLY) -> dict[Profile, Range]:
     """Small sizes of the kinds of blocks, by profile; gated streams grow fast with depth."""
-    deepest = 3 if not any(neurons for neurons, _ in kinds) else 2
+    gated = any(neurons for neurons, _ in kinds)
     return {
-        "quick": _lemma_range(kinds, 2, 2, 2),
-        "standard": _lemma_range(kinds, min(deepest, 3), 2, 2),
-        "deep": _lemma_range(kinds, deepest, deepest, 2),
+        "quick": _lemma_range(kinds, 2, 2, 1 if gated else 2),
+        "standard": _lemma_range(kinds, 2 if gated else 3, 2, 2),
+        "deep": _lemma_range(kinds, 2, 2, 2) if gated else _lemma_range(kinds, 3, 3, 2),
     }
 
 

@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import constructions.universal
 import lowerbounds
-from verify.claims import Claim, Setting, claims_in, claims_of, load_file
-from verify.verdicts import Status, Verdict, claim_status
+from verify.claims import claims_in, load_file
+from verify.verdicts import Status
 
-TWINS = Path(__file__).with_name("universal_twins.py")
-QUICK = Setting(profile="quick")
-
-
-@cache
-def twins() -> dict[str, Claim]:
-    return {item.id: item for item in claims_of(_module())}
+refuting = load_file(Path(__file__).with_name("refuting.py"))
+FILE = "universal_twins.py"
+TWINS = refuting.twins_of(FILE)
 
 
-@cache
-def _module() -> ModuleType:
-    return load_file(str(TWINS))
-
-
-@cache
-def settled(twin: str) -> list[tuple[bool, Verdict]]:
-    """The verdicts of the checks that look at instances."""
-    return [
-        (check.covers, check.method.settle(QUICK))
-        for check in twins()[twin].checks()
-        if check.method.name != "smt"
-    ]
-
-
-@pytest.mark.parametrize("twin", sorted(twins()))
+@pytest.mark.parametrize("twin", sorted(TWINS))
 def test_the_instance_checks_refute_each_twin_with_a_witness(twin: str) -> None:
-    verdicts = settled(twin)
-    assert claim_status([(covers, v.status) for covers, v in verdicts]) is Status.REFUTED
-    refuted = [v for _, v in verdicts if v.status is Status.REFUTED]
-    assert all(v.evidence["text"] and v.evidence["counterexample"] for v in refuted)
-    assert all(v.certificate and v.certificate["kind"] == "counterexample" for v in refuted)
+    refuting.require_refuted(FILE, twin)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +30,7 @@ def test_the_instance_checks_refute_each_twin_with_a_witness(twin: str) -> None:
     ],
 )
 def test_a_broken_rule_is_not_proved_either(twin: str, reason: str) -> None:
-    (verdict,) = (
-        check.method.settle(QUICK) for check in twins()[twin].checks() if check.method.name == "smt"
-    )
+    verdict = refuting.proof_of(FILE, twin)
     assert verdict.status is Status.UNKNOWN
     assert reason in verdict.evidence["reason"]
 
@@ -70,7 +43,7 @@ def test_a_search_ends_at_the_smallest_sizes_that_show_the_fault(
     twin: str, heads: int, layers: int
 ) -> None:
     name = f"twin.universal.end_to_end.{twin}"
-    ((_, verdict),) = settled(name)
+    ((_, verdict),) = refuting.settled(FILE, name)
     assert verdict.evidence["seed"] == 0
     found = verdict.evidence["counterexample"]
     assert found["size"] == {
@@ -81,17 +54,18 @@ def test_a_search_ends_at_the_smallest_sizes_that_show_the_fault(
     }
     assert found["tokens"] == 1
     assert set(found["entries"]) == {"0", "1"}
-    (check,) = twins()[name].checks()
-    assert check.method.settle(QUICK).evidence == verdict.evidence
+    (check,) = TWINS[name].checks()
+    assert check.method.settle(refuting.QUICK).evidence == verdict.evidence
 
 
 def test_each_claim_of_ours_has_a_twin() -> None:
     ours = [*claims_in(constructions.universal), *claims_in(lowerbounds)]
-    families = {twin.removeprefix("twin.").rsplit(".", 1)[0] for twin in twins()}
+    known = {**TWINS, **refuting.twins_of("normalization_twins.py")}
+    families = {twin.removeprefix("twin.").rsplit(".", 1)[0] for twin in known}
     renamed = {"universal.paths.unrolling", "universal.tree.identity", "universal.shift.identity"}
     renamed |= {"universal.looped.identity", "universal.end_to_end"}
     missing = [
-        item.id for item in ours if f"twin.{item.id}" not in twins() and item.id not in renamed
+        item.id for item in ours if f"twin.{item.id}" not in known and item.id not in renamed
     ]
     assert missing == []
     assert {"universal.tree", "universal.shift", "universal.looped", "universal.paths"} <= families

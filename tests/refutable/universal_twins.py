@@ -7,8 +7,9 @@ in its range on which each fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,24 +30,14 @@ from constructions.universal.layouts import LEAF, Coordinates, Layout, coordinat
 from constructions.universal.maps import ColumnMap, Ones
 from lowerbounds import spanning
 from lowerbounds.shared_attention import fixed_factors, free_factors
-from verify.claims import Check, Claim, Source, claim
+from verify.claims import Check, load_file
 from verify.rational import Matrix
 from verify.verdicts import Status
 
 Change = Callable[[Universal], Universal]
 
 
-def twin(
-    name: str, latex: str, expected: Status = Status.PROVED
-) -> Callable[[Callable[[], Iterable[Check]]], Claim]:
-    """A claim that is wrong, under `twin.` and the id of the claim it was made from."""
-    return claim(
-        id=f"twin.{name}",
-        source=Source("refutable-twins", "one thing broken in a claim of ours"),
-        latex=latex,
-        scope="that of the original claim",
-        expected=expected,
-    )
+twin = load_file(Path(__file__).with_name("refuting.py")).twin
 
 
 # --- broken layouts --------------------------------------------------------------------------
