@@ -6,6 +6,7 @@ CertiformerError
 |   +-- ClaimFileError    a claims file cannot be imported
 |   +-- ClaimError        a claim is stated wrongly
 |   +-- MachineFormatError
+|   +-- WeightsError      a file of weights that cannot be read as a target
 |   +-- OutputError       an output folder cannot be written
 |   +-- RecordError       a run's folder cannot be read
 +-- SizeError             a size out of its range
@@ -41,6 +42,10 @@ class ClaimError(UsageError):
 
 class MachineFormatError(UsageError):
     """A machine's text that does not follow its format."""
+
+
+class WeightsError(UsageError):
+    """A file of weights that does not hold a target, or not whole."""
 
 
 class OutputError(UsageError):

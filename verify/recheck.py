@@ -266,6 +266,46 @@ def check_fixed_parameters(exhibit: Any) -> None:
     require(len(seen) == len(list(sizes.labels())), "P_0 has another number of columns")
 
 
+def check_folded_parameters(exhibit: Any) -> None:
+    """Columns of printed products select, label by label, a coordinate of that label alone.
+
+    A label is a path with a head's query column, with a key column for all heads, or a leaf's.
+    """
+    sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
+    values, heads = exhibit["values"], range(sizes.heads)
+    held: dict[int, tuple[Any, ...]] = {}
+    labels: dict[tuple[Any, ...], int] = {}
+
+    def select(path: tuple[int, ...], label: tuple[Any, ...], last: Column) -> None:
+        for number, start in last.items():
+            ones = start
+            for layer in reversed(range(len(path))):
+                ones = moved(values[layer][path[layer]], ones)
+            if number >= sizes.token_width:
+                require(not ones, "a column beyond d_in is not zero")
+                continue
+            require(len(ones) == 1, f"the product along {path} is not one-hot")
+            (place,), name = ones, (*label, path, number)
+            require(held.setdefault(place, name) == name, "a coordinate has two labels")
+            require(labels.setdefault(name, place) == place, "a label has two coordinates")
+
+    for depth in range(sizes.layers):
+        for path in itertools.product(heads, repeat=depth):
+            for head in heads:
+                for name, label in (("queries", ("Q", head)), ("keys", ("K",))):
+                    part = columns_of(exhibit[name][depth][head], width, sizes.head_width)
+                    select(path, label, part)
+    readout = columns_of(exhibit["readout"], width, sizes.token_width)
+    for path in itertools.product(heads, repeat=sizes.layers):
+        select(path, ("C",), readout)
+    nodes = sum(sizes.heads**depth for depth in range(sizes.layers))
+    leaves = sizes.heads**sizes.layers * sizes.token_width
+    require(
+        len(held) == (sizes.heads + 1) * sizes.token_width * nodes + leaves,
+        "another number of coordinates is used",
+    )
+
+
 def check_block_parameters(exhibit: Any) -> None:
     """P_0 of residual or gated blocks, by its recursion: distinct coordinates, local identities."""
     sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
@@ -691,7 +731,8 @@ def check_draw_rank(exhibit: Any) -> None:
     """The left inverse G of a drawn P_0 modulo a prime, by Freivalds: G (P_0 v) = v for a v that
     is derived from the certificate; a wrong one passes with probability at most 1/prime.
     """  # noqa: D205 - one statement, in one sentence
-    prime, rows = exhibit["prime"], exhibit["rows"]
+    prime: int = exhibit["prime"]
+    rows: list[int] = exhibit["rows"]
     width, m = Sizes.of(exhibit["size"]).widths()[0], exhibit["draw"]["width"]
     require(is_prime(prime), "the modulus is no prime from 2^30 to 2^32")
     require(len(rows) == len(set(rows)) == width, "as many rows as columns are needed")
@@ -704,7 +745,9 @@ def check_draw_rank(exhibit: Any) -> None:
     chosen = [whole[row] for row in rows]
     entries = numbers.tolist()
     back = times([entries[k * width : (k + 1) * width] for k in range(width)], chosen, prime)
-    require(back == vector_of(exhibit, width, prime), "the left inverse times P_0 is not the identity")
+    require(
+        back == vector_of(exhibit, width, prime), "the left inverse times P_0 is not the identity"
+    )
 
 
 def drawn_integers(draw: Any) -> tuple[Iterator[int], int]:
@@ -1009,6 +1052,7 @@ def check_words(exhibit: Any) -> None:
 
 EXHIBITS: dict[str, Callable[[Any], None]] = {
     "fixed-parameters": check_fixed_parameters,
+    "folded-parameters": check_folded_parameters,
     "block-parameters": check_block_parameters,
     "draw-rank": check_draw_rank,
     "width": check_width,

@@ -77,7 +77,7 @@ def simulation(
 ) -> Simulation:
     """Three tokens under a causal mask; E written from other factors than the target's own."""
     target = random_target(size, seed)
-    factored = factor(target, seed)
+    factored = layout.factored(factor(target, seed))
     width = layout.least_width(size)
     return Simulation(
         universal=layout.build(size, width),
@@ -176,12 +176,14 @@ def full_exhibit(
 ATTENTION_ONLY: tuple[Kind, ...] = ((0, False),)
 
 
-def _lemma_range(kinds: Sequence[Kind], heads: int, layers: int, width: int) -> Range:
+def _lemma_range(kinds: Sequence[Kind], wide: bool, heads: int, layers: int, width: int) -> Range:
     shapes = [range(1, most + 1) for most in (heads, layers, width, width)]
 
     def over() -> Iterator[LemmaCase]:
         for neurons, residual in kinds:
             for h, depth, d, tokens in itertools.product(*shapes):
+                if wide and d < tokens:
+                    continue
                 size = TransformerSize(
                     heads=h,
                     layers=depth,
@@ -194,18 +196,24 @@ def _lemma_range(kinds: Sequence[Kind], heads: int, layers: int, width: int) -> 
 
     return Range(
         bound=f"one random target each of H <= {heads}, L <= {layers}, d, d_in <= {width}, "
+        f"{'d_in <= d, ' if wide else ''}"
         f"three tokens, causal mask; blocks: {block_names(kinds)}",
         over=over,
     )
 
 
-def lemma_ranges(kinds: Sequence[Kind] = ATTENTION_ONLY) -> dict[Profile, Range]:
-    """Small sizes of the kinds of blocks, by profile; gated streams grow fast with depth."""
+def lemma_ranges(
+    kinds: Sequence[Kind] = ATTENTION_ONLY, *, wide: bool = False
+) -> dict[Profile, Range]:
+    """Small sizes of the kinds of blocks, by profile; gated streams grow fast with depth.
+
+    `wide` leaves out d < d_in.
+    """
     gated = any(neurons for neurons, _ in kinds)
     return {
-        "quick": _lemma_range(kinds, 2, 2, 1 if gated else 2),
-        "standard": _lemma_range(kinds, 2 if gated else 3, 2, 2),
-        "deep": _lemma_range(kinds, 2, 2, 2) if gated else _lemma_range(kinds, 3, 3, 2),
+        "quick": _lemma_range(kinds, wide, 2, 2, 1 if gated else 2),
+        "standard": _lemma_range(kinds, wide, 2 if gated else 3, 2, 2),
+        "deep": _lemma_range(kinds, wide, *((2, 2, 2) if gated else (3, 3, 2))),
     }
 
 
@@ -218,7 +226,7 @@ def comparison_check(
     return supports(
         Exhaustive(
             holds=holds,
-            ranges=lemma_ranges(kinds),
+            ranges=lemma_ranges(kinds, wide=layout.wide_heads),
             rechecked_as="simulation",
             exhibit=simulation_exhibit(layout),
         )

@@ -8,14 +8,16 @@ Source: Fixed Universal Transformers, Appendix A.2.
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from constructions.universal.definitions import TransformerSize
 from constructions.universal.layouts import (
     KEY,
     QUERY,
     Coordinates,
+    Node,
     coordinates,
+    stored_width,
 )
 from verify.smtlib import Axiom, Goal, Symbol, Theory, World
 
@@ -27,10 +29,51 @@ COORDINATES = """
 (declare-fun head (Co) Int) (declare-fun column (Co) Int)
 (declare-fun p (Int) Int) (declare-fun q (Int) Int)
 (declare-fun node (Kind Int Int Int) Co) (declare-fun other (Kind Int Int Int) Co)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """Which labels a node's coordinates have, in the theory and in the code.
+
+    `condition` is a formula of kind k, head h and column c; `key_head` the head h under which
+    head g's keys stand; `node` makes the arrays.
+    """
+
+    name: str
+    condition: str
+    key_head: str
+    node: Callable[[TransformerSize], Node]
+    sizes: tuple[Axiom, ...] = ()
+
+    def axioms(self) -> tuple[Axiom, ...]:
+        """What the labels of coordinates are like."""
+        return (*self.sizes, *COORDINATE_AXIOMS)
+
+    def declarations(self) -> str:
+        """The coordinates' symbols, and `label`: the labels that a used coordinate can have."""
+        return f"""{COORDINATES}
 (define-fun label ((k Kind) (t Int) (h Int) (c Int)) Bool
   (ite (= k KC) (and (= t L) (= h 0) (<= 1 c) (<= c din))
-    (and (not (= k KX)) (<= 0 t) (< t L) (<= 1 h) (<= h H) (<= 1 c) (<= c d))))
+    (and (not (= k KX)) (<= 0 t) (< t L) (<= 1 c) {self.condition})))
 """
+
+
+PLAIN = Labels(
+    name="",
+    condition="(<= 1 h) (<= h H) (<= c d)",
+    key_head="g",
+    node=Node.plain,
+)
+"""Each head has d query and d key columns."""
+FOLDED = Labels(
+    name="folded ",
+    condition="(<= c din) (ite (= k KQ) (and (<= 1 h) (<= h H)) (= h 0))",
+    key_head="0",
+    node=Node.folded,
+    sizes=(Axiom("wide heads", "(>= d din)", "folding is for d >= d_in"),),
+)
+"""Each head has d_in query columns, and all share d_in key columns."""
 
 
 def _named(constructor: str, sequence: str) -> str:
@@ -119,7 +162,8 @@ class Labelled:
         }
 
     def _head(self, i: int) -> int:
-        return int(self.places.head[i]) + (self.places.kind[i] in (QUERY, KEY))
+        shared = (KEY,) if self.places.node.shared_keys else ()
+        return int(self.places.head[i]) + (self.places.kind[i] in {QUERY, KEY}.difference(shared))
 
     def sorts(self) -> dict[str, range | tuple[str, ...]]:
         """All coordinates and kinds."""
@@ -134,35 +178,44 @@ class Labelled:
 WORLD_SIZES = ((2, 2, 2, 3), (3, 3, 1, 1), (1, 2, 2, 2))
 
 
-def labelled_cases(spare: int) -> Iterator[Labelled]:
+def labelled_cases(spare: int, labels: Labels = PLAIN) -> Iterator[Labelled]:
     """Small trees, each with two of its paths; `spare` coordinates are left unused."""
     for heads, layers, head_width, token_width in WORLD_SIZES:
         size = TransformerSize(
             heads=heads, layers=layers, head_width=head_width, token_width=token_width
         )
         paths = list(itertools.product(range(heads), repeat=layers))
-        places = coordinates(size, size.probe_width + spare)
+        if labels.node(size).shared_keys:
+            size = replace(size, head_width=size.token_width + 1)
+        node = labels.node(size)
+        places = coordinates(size, stored_width(size, node) + spare, node)
         yield Labelled(places=places, first=paths[len(paths) // 3], second=paths[-1])
 
 
-def _worlds() -> Iterator[World]:
-    for case in labelled_cases(spare=1):
-        yield World(sorts=case.sorts(), integers=case.integers(), symbols=case.symbols())
+def coordinates_alone(labels: Labels = PLAIN) -> Theory:
+    """The coordinates alone, without the maps of any construction."""
+
+    def worlds() -> Iterator[World]:
+        for case in labelled_cases(spare=1, labels=labels):
+            yield World(sorts=case.sorts(), integers=case.integers(), symbols=case.symbols())
+
+    return Theory(
+        name=f"{labels.name}coordinates",
+        declarations=labels.declarations(),
+        axioms=labels.axioms(),
+        worlds=worlds,
+    )
 
 
-THEORY = Theory(
-    name="coordinates", declarations=COORDINATES, axioms=COORDINATE_AXIOMS, worlds=_worlds
-)
-"""The coordinates alone, without the maps of any construction."""
-
-DISTINCT = Goal(
-    name="different columns select different coordinates",
-    theory=THEORY,
-    role="conclusion",
-    conclusion="""(forall ((k1 Kind) (t1 Int) (h1 Int) (c1 Int) (k2 Kind) (t2 Int) (h2 Int)
-      (c2 Int)) (=> (and (label k1 t1 h1 c1) (label k2 t2 h2 c2)
-        (= (node k1 t1 h1 c1) (other k2 t2 h2 c2)))
-      (and (= k1 k2) (= t1 t2) (= h1 h2) (= c1 c2)
-        (forall ((s Int)) (=> (and (<= 1 s) (<= s t1)) (= (p s) (q s)))))))""",
-)
-"""Columns of P_0 with different labels are different coordinates, so P_0 is a selection."""
+def distinct(labels: Labels = PLAIN) -> Goal:
+    """Columns of P_0 with different labels are different coordinates, so E can be written."""
+    return Goal(
+        name="different columns select different coordinates",
+        theory=coordinates_alone(labels),
+        role="conclusion",
+        conclusion="""(forall ((k1 Kind) (t1 Int) (h1 Int) (c1 Int) (k2 Kind) (t2 Int) (h2 Int)
+          (c2 Int)) (=> (and (label k1 t1 h1 c1) (label k2 t2 h2 c2)
+            (= (node k1 t1 h1 c1) (other k2 t2 h2 c2)))
+          (and (= k1 k2) (= t1 t2) (= h1 h2) (= c1 c2)
+            (forall ((s Int)) (=> (and (<= 1 s) (<= s t1)) (= (p s) (q s)))))))""",
+    )

@@ -52,16 +52,6 @@ class Bounded:
     error: Balls
     format: Format
 
-    def __post_init__(self) -> None:
-        """Refuse what might overflow."""
-        largest = self.size.magnitude_upper()
-        if largest >= self.format.overflow:
-            raise PrecisionError(
-                f"error bounds need numbers below {float(self.format.overflow):.3g}, where "
-                f"{self.format.name} overflows, got up to {float(largest):.3g}; choose a wider "
-                "format or smaller weights"
-            )
-
     @classmethod
     def of(cls, matrix: Matrix, format: Format, bits: int) -> Bounded:
         """Parameters or inputs, which are rounded once; what that does to them is known."""
@@ -71,8 +61,10 @@ class Bounded:
                 f"parameters must be finite in {format.name}, got one that overflows; choose a "
                 "wider format or smaller weights"
             )
-        lost = Balls.of(rounded - matrix, bits).mapped(abs)
-        return cls(exact=Balls.of(matrix, bits), error=lost, format=format)
+        exact = Balls.of(matrix, bits)
+        held = rounded == matrix
+        lost = exact.scaled(0) if held else Balls.of(rounded - matrix, bits).mapped(abs)
+        return cls(exact=exact, error=lost, format=format)
 
     @property
     def size(self) -> Balls:
@@ -87,9 +79,7 @@ class Bounded:
     @property
     def transposed(self) -> Bounded:
         """Rows and columns exchanged."""
-        return Bounded(
-            exact=self.exact.transposed, error=self.error.transposed, format=self.format
-        )
+        return Bounded(exact=self.exact.transposed, error=self.error.transposed, format=self.format)
 
     def select_columns(self, indices: Sequence[int]) -> Bounded:
         """Column k of the result is column `indices[k]`, or zero where the index is negative."""
@@ -106,13 +96,25 @@ class Bounded:
         rounding = (self.size @ size).scaled(product_error(self.format, length))
         error = carried + rounding
         lost = _constant(error, 2 * (length + 1) * self.format.underflow)
-        return Bounded(exact=self.exact @ other.exact, error=error + lost, format=self.format)
+        return self._finite(self.exact @ other.exact, error + lost)
 
     def __add__(self, other: Bounded) -> Bounded:
         """The sum, rounded once; sums do not underflow."""
         exact, carried = self.exact + other.exact, self.error + other.error
         rounding = (exact.mapped(abs) + carried).scaled(self.format.stored_unit)
-        return Bounded(exact=exact, error=carried + rounding, format=self.format)
+        return self._finite(exact, carried + rounding)
+
+    def _finite(self, exact: Balls, error: Balls) -> Bounded:
+        """What was computed, if it cannot have overflowed."""
+        result = Bounded(exact=exact, error=error, format=self.format)
+        largest, limit = result.size.magnitude_upper(), self.format.overflow
+        if largest >= limit:
+            raise PrecisionError(
+                f"error bounds need numbers below {float(limit):.3g}, where {self.format.name} "
+                f"overflows, got up to {float(largest):.3g}; choose a wider format or smaller "
+                "weights"
+            )
+        return result
 
     def softmax(self, mask: Mask, shrink: int = 1) -> Bounded:
         """Softmax of each row's allowed logits over sqrt(shrink), as `Floats.softmax` does it."""

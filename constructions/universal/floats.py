@@ -127,8 +127,9 @@ class Floats:
     def of(cls, matrix: Matrix, format: Format, device: str = "cpu") -> Floats:
         """The exact entries, each rounded to the format."""
         torch: Any = import_module("torch")
-        rows = [[float(x) for x in row] for row in matrix.rows()]
-        wide = torch.tensor(rows, dtype=torch.float64).reshape(matrix.shape)
+        rows, denominator = matrix.integers()
+        rounded = [[x / denominator for x in row] for row in rows]  # division of ints rounds once
+        wide = torch.tensor(rounded, dtype=torch.float64).reshape(matrix.shape)
         return cls(tensor=wide.to(getattr(torch, format.stored)).to(device))
 
     @property

@@ -120,7 +120,11 @@ def generic_checks(
     draw: Draw | None = None,
 ) -> tuple[Check, ...]:
     """The polynomial argument with a layout as its witness, and random models solved exactly."""
-    chosen = draw or (lambda size, seed: random_model(size, seed, tied))
+
+    def plain(size: TransformerSize, seed: int) -> DenseModel:
+        return random_model(size, seed, tied)
+
+    chosen = draw or plain
 
     def sizes() -> list[TransformerSize]:
         return [

@@ -8,12 +8,9 @@ Source: Fixed Universal Transformers, Section 3.2 and Theorem E.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from itertools import accumulate
-from operator import mul
 
 from constructions.universal.definitions import TransformerSize
 from constructions.universal.drawn import random_model
@@ -56,10 +53,6 @@ class Sampled:
         """The embedding dimension m."""
         return self.models[0].width
 
-    def function(self, entry: Callable[[DenseModel], Fraction]) -> Function:
-        """What the models have at one place."""
-        return Function(tuple(entry(model) for model in self.models))
-
 
 def generic_worlds(layout: Layout, sizes: Sequence[TransformerSize], tied: bool) -> Iterator[World]:
     """Worlds of a construction at some sizes, each with the sparse and two random models."""
@@ -74,164 +67,261 @@ def generic_worlds(layout: Layout, sizes: Sequence[TransformerSize], tied: bool)
         yield _world(Sampled(size=size, rows=rows, models=models))
 
 
-def _world(case: Sampled) -> World:
-    size, m = case.size, case.width
-    layers = range(size.layers + 1)
-    widths = size.probe_widths
-    probes = {model: [probe(model, t).dense() for t in layers] for model in case.models}
-    inner = {
-        model: [
-            inner_probe(model.layer(t), probe(model, t + 1)).dense() for t in range(size.layers)
+class _Entries:
+    """Every function of the theory at a place: what all sampled models have there."""
+
+    def __init__(self, case: Sampled) -> None:
+        """Form each model's probes, inner probes and local blocks once."""
+        self.case, self.size, self.width = case, case.size, case.width
+        self.widths = case.size.probe_widths
+        self.zero = Function((Fraction(0),) * len(case.models))
+        self.count = case.size.layers * case.size.neurons
+        self._partial: dict[tuple[int, ...], Function] = {}
+        layers = range(case.size.layers)
+        self.probes = [
+            [probe(model, layer).dense() for layer in range(case.size.layers + 1)]
+            for model in case.models
         ]
-        for model in case.models
-    }
-    blocks = {
-        model: [block for layer in local_blocks(model) for block in layer] for model in case.models
-    }
-    count = size.layers * size.neurons
-    zero = Function((Fraction(0),) * len(case.models))
+        self.inner = [
+            [inner_probe(model.layer(t), probe(model, t + 1)).dense() for t in layers]
+            for model in case.models
+        ]
+        self.blocks = [
+            [block for layer in local_blocks(model) for block in layer] for model in case.models
+        ]
 
-    def entry(matrices: Callable[[DenseModel], Matrix], i: int, c: int) -> Function:
-        first = matrices(case.models[0])
+    def _entry(self, matrices: Sequence[Matrix], i: int, c: int) -> Function:
+        first = matrices[0]
         if not (1 <= i <= first.height and 1 <= c <= first.width):
-            return zero
-        return case.function(lambda model: matrices(model)[i - 1, c - 1])
+            return self.zero
+        return Function(tuple(matrix[i - 1, c - 1] for matrix in matrices))
 
-    def p(layer: int, i: int, c: int) -> Function:
-        return entry(lambda model: probes[model][layer], i, c) if layer in layers else zero
+    def p(self, layer: int, i: int, c: int) -> Function:
+        """P_l."""
+        if not 0 <= layer <= self.size.layers:
+            return self.zero
+        return self._entry([probes[layer] for probes in self.probes], i, c)
 
-    def q(layer: int, i: int, c: int) -> Function:
-        inside = 1 <= layer <= size.layers
-        return entry(lambda model: inner[model][layer - 1], i, c) if inside else zero
+    def q(self, layer: int, i: int, c: int) -> Function:
+        """Q_l."""
+        if not 1 <= layer <= self.size.layers:
+            return self.zero
+        return self._entry([inner[layer - 1] for inner in self.inner], i, c)
 
-    def carried(layer: int) -> int:
-        return size.inner_width(widths[layer]) if size.residual else 0
+    def made(self, layer: int, i: int, c: int) -> Function:
+        """P_{l-1}, as layer l makes it."""
+        return self.p(layer - 1, i, c)
 
-    def moves(layer: int, c: int) -> bool:
-        return carried(layer) + size.reads < c <= widths[layer - 1]
+    def parameter(self, layer: int, i: int, c: int) -> Function:
+        """Columns that are parameters: of R_g and R_u above L, else those that read."""
+        above = layer - self.size.layers
+        return self.q(above, i, c) if above > 0 else self.p(layer, i, c)
 
-    def carries(layer: int, c: int) -> bool:
-        return 1 <= c <= carried(layer)
+    def carried(self, layer: int) -> int:
+        """Columns of P_{l-1} that carry Q_l on."""
+        return self.size.inner_width(self.widths[layer]) if self.size.residual else 0
 
-    def place(layer: int, c: int) -> int:
-        return c - carried(layer) - size.reads - 1
+    def carries(self, layer: int, c: int) -> bool:
+        """Whether column c of P_{l-1} is one of Q_l."""
+        return 1 <= c <= self.carried(layer)
 
-    def column(layer: int, c: int) -> int:
-        return c if carries(layer, c) else place(layer, c) % size.inner_width(widths[layer]) + 1
+    def moves(self, layer: int, c: int) -> bool:
+        """Whether it is R_V^{l,h} times one of Q_l."""
+        return self.carried(layer) + self.size.reads < c <= self.widths[layer - 1]
 
-    def reads(layer: int, c: int) -> bool:
-        return size.gated and c > (widths[layer] if size.residual else 0)
+    def reads(self, layer: int, c: int) -> bool:
+        """Whether column c of Q_l is one of R_g or R_u."""
+        return self.size.gated and c > (self.widths[layer] if self.size.residual else 0)
 
-    def parameter(layer: int, i: int, c: int) -> Function:
-        if layer > size.layers:
-            return q(layer - size.layers, i, c)
-        return p(layer, i, c)
+    def _place(self, layer: int, c: int) -> tuple[int, int]:
+        start = self.carried(layer) + self.size.reads
+        return divmod(c - start - 1, self.size.inner_width(self.widths[layer]))
 
-    def value(layer: int, h: int, i: int, j: int) -> Function:
-        if not (1 <= layer <= size.layers and 1 <= h <= size.heads):
-            return zero
-        return entry(lambda model: model.values[layer - 1][h - 1].dense(), i, j)
+    def head(self, layer: int, c: int) -> int:
+        """The head whose value map moves column c."""
+        return self._place(layer, c)[0] + 1
 
-    @cache
-    def partial(layer: int, h: int, i: int, c: int, t: int) -> Function:
-        terms = (value(layer, h, i, j) * q(layer, j, c) for j in range(1, t + 1))
-        return sum(terms, start=zero)
+    def column(self, layer: int, c: int) -> int:
+        """The column of Q_l that it moves or carries."""
+        return c if self.carries(layer, c) else self._place(layer, c)[1] + 1
 
-    def layer_of(block: int) -> int:
-        return (block - 1) // size.neurons + 1 if size.gated else 0
+    def value(self, layer: int, h: int, i: int, j: int) -> Function:
+        """R_V^{l,h}."""
+        if not (1 <= layer <= self.size.layers and 1 <= h <= self.size.heads):
+            return self.zero
+        matrices = [model.values[layer - 1][h - 1].dense() for model in self.case.models]
+        return self._entry(matrices, i, j)
 
-    def down(block: int, i: int, j: int) -> Function:
-        if not 1 <= block <= count:
-            return zero
-        layer = layer_of(block)
-        row = (block - 1) % size.neurons * widths[layer] + i
-        return entry(lambda model: model.downs[layer - 1].dense(), row, j)
+    def partial(self, layer: int, h: int, i: int, c: int, t: int) -> Function:
+        """The first t terms of an entry of R_V^{l,h} Q_l."""
+        key = (0, layer, h, i, c, t)
+        if key not in self._partial:
+            terms = (self.value(layer, h, i, j) * self.q(layer, j, c) for j in range(1, t + 1))
+            self._partial[key] = sum(terms, start=self.zero)
+        return self._partial[key]
 
-    @cache
-    def local_partial(block: int, i: int, c: int, t: int) -> Function:
-        terms = (down(block, i, j) * p(layer_of(block), j, c) for j in range(1, t + 1))
-        return sum(terms, start=zero)
+    def layer_of(self, block: int) -> int:
+        """The layer of a local block, both counted from 1."""
+        return (block - 1) // self.size.neurons + 1 if self.size.gated else 0
 
-    def square(model: DenseModel, block: int) -> Matrix:
+    def down(self, block: int, i: int, j: int) -> Function:
+        """R_d's rows of a local block."""
+        if not 1 <= block <= self.count:
+            return self.zero
+        layer = self.layer_of(block)
+        row = (block - 1) % self.size.neurons * self.widths[layer] + i
+        return self._entry([model.downs[layer - 1].dense() for model in self.case.models], row, j)
+
+    def local_partial(self, block: int, i: int, c: int, t: int) -> Function:
+        """The first t terms of an entry of a local block."""
+        key = (1, block, i, c, t)
+        if key not in self._partial:
+            layer = self.layer_of(block)
+            terms = (self.down(block, i, j) * self.p(layer, j, c) for j in range(1, t + 1))
+            self._partial[key] = sum(terms, start=self.zero)
+        return self._partial[key]
+
+    def local(self, block: int, i: int, c: int) -> Function:
+        """An entry of a local block."""
+        return self.local_partial(block, i, c, self.width)
+
+    def row(self, i: int) -> int:
+        """The i-th chosen row of P_0."""
+        return self.case.rows[i - 1] + 1 if 1 <= i <= len(self.case.rows) else 0
+
+    def side(self, block: int) -> int:
+        """The size of a minor: that of P_0 for block 0."""
+        return self.widths[self.layer_of(block) if block else 0]
+
+    def square(self, point: int, block: int) -> Matrix:
+        """The matrix of a minor at a point."""
         if block == 0:
-            return probes[model][0].select_rows(case.rows)
-        return blocks[model][block - 1]
+            return self.probes[point][0].select_rows(self.case.rows)
+        return self.blocks[point][block - 1]
 
-    minors = [
-        case.function(lambda model, b=b: square(model, b).determinant()) for b in range(count + 1)
-    ]
-    products = list(accumulate(minors, mul))
-    absolute = Function(tuple(abs(v) for v in p(0, 1, widths[0]).values), polynomial=False)
-    points = range(len(case.models))
-    invertible = [x for x in points if all(minor.values[x] for minor in minors)]
 
-    def pad(matrix: Matrix) -> Matrix:
-        return padded(matrix, m)
+class _Minors:
+    """All minors, their products and inverses."""
 
-    def values(block: int, x: int) -> Matrix:
-        inside = 0 <= block <= count
-        return pad(square(case.models[x], block)) if inside else Matrix.zero(m, m)
+    def __init__(self, entries: _Entries) -> None:
+        """Form them once."""
+        self.entries = entries
+        self.points = range(len(entries.case.models))
+        blocks = range(entries.count + 1)
+        self.minors = [
+            Function(tuple(entries.square(x, b).determinant() for x in self.points)) for b in blocks
+        ]
+        self.products = self.minors[:1]
+        for minor in self.minors[1:]:
+            self.products.append(self.products[-1] * minor)
+        self.invertible = [x for x in self.points if all(minor.values[x] for minor in self.minors)]
+        self._inverses = {
+            self.values(b, x): self.pad(entries.square(x, b).inverse())
+            for b in blocks
+            for x in self.invertible
+        }
+        m = entries.width
+        self.selector = self.pad(Matrix.identity(m).select_rows(entries.case.rows))
 
-    inverses = {
-        values(b, x): pad(square(case.models[x], b).inverse())
-        for b in range(count + 1)
-        for x in invertible
-    }
-    selector = pad(Matrix.identity(m).select_rows(case.rows))
-    sample = [zero, absolute, minors[0], p(0, 1, 1), p(0, m, widths[0])]
+    def pad(self, matrix: Matrix) -> Matrix:
+        """The matrix among zeros, of shape (m, m)."""
+        return padded(matrix, self.entries.width)
+
+    def minor(self, block: int) -> Function:
+        """Minor 0 is that of P_0."""
+        return self.minors[block] if 0 <= block < len(self.minors) else self.entries.zero
+
+    def product(self, block: int) -> Function:
+        """Minors 0..block multiplied."""
+        return self.products[block] if 0 <= block < len(self.products) else self.entries.zero
+
+    def values(self, block: int, x: int) -> Matrix:
+        """A minor's matrix at a point."""
+        if not 0 <= block <= self.entries.count:
+            return Matrix.zero(self.entries.width, self.entries.width)
+        return self.pad(self.entries.square(x, block))
+
+    def inverse(self, matrix: Matrix) -> Matrix:
+        """Its inverse, if it has one."""
+        return self._inverses.get(matrix, matrix)
+
+    def unit(self, block: int) -> Matrix:
+        """The identity of a minor's size."""
+        return self.pad(Matrix.identity(self.entries.side(block)))
+
+    def probes(self, x: int) -> Matrix:
+        """P_0 at a point."""
+        return self.pad(self.entries.probes[x][0])
+
+
+def _world(case: Sampled) -> World:
+    entries = _Entries(case)
+    minors = _Minors(entries)
+    size, m, last = case.size, case.width, entries.widths[0]
+    absolute = tuple(abs(value) for value in entries.p(0, 1, last).values)
     return World(
         sorts={
-            "Fn": sample,
-            "Point": points,
-            "Mat": [selector, values(0, invertible[-1]), pad(probes[case.models[0]][0])],
+            "Fn": [
+                entries.zero,
+                Function(absolute, polynomial=False),
+                minors.minor(0),
+                entries.p(0, 1, 1),
+                entries.p(0, m, last),
+            ],
+            "Point": minors.points,
+            "Mat": [
+                minors.selector,
+                minors.values(0, minors.invertible[-1]),
+                minors.probes(0),
+            ],
         },
-        integers=(0, 1, 2, widths[0] - 1, widths[0]),
+        integers=(0, 1, 2, last - 1, last),
         symbols={
             "L": size.layers,
             "m": m,
-            "blocks": count,
+            "blocks": entries.count,
             "theta": 0,
             "at": lambda f, x: f.values[x],
             "polynomial": lambda f: f.polynomial,
             "plus": lambda f, g: f + g,
             "times": lambda f, g: f * g,
-            "zero": zero,
-            "P": p,
-            "Q": q,
-            "made": lambda layer, i, c: p(layer - 1, i, c),
-            "parameter": parameter,
-            "RV": value,
-            "RD": down,
-            "moves": moves,
-            "carries": carries,
-            "reads": reads,
-            "head": lambda layer, c: place(layer, c) // size.inner_width(widths[layer]) + 1,
-            "column": column,
-            "partial": partial,
-            "local": lambda b, i, c: local_partial(b, i, c, m),
-            "localPartial": local_partial,
-            "above": layer_of,
-            "row": lambda i: case.rows[i - 1] + 1 if 1 <= i <= len(case.rows) else 0,
-            "size": lambda b: widths[0] if b == 0 else widths[layer_of(b)],
-            "minor": lambda b: minors[b] if 0 <= b <= count else zero,
-            "product": lambda b: products[b] if 0 <= b <= count else zero,
+            "zero": entries.zero,
+            "P": entries.p,
+            "Q": entries.q,
+            "made": entries.made,
+            "parameter": entries.parameter,
+            "RV": entries.value,
+            "RD": entries.down,
+            "moves": entries.moves,
+            "carries": entries.carries,
+            "reads": entries.reads,
+            "head": entries.head,
+            "column": entries.column,
+            "partial": entries.partial,
+            "local": entries.local,
+            "localPartial": entries.local_partial,
+            "above": entries.layer_of,
+            "row": entries.row,
+            "size": entries.side,
+            "minor": minors.minor,
+            "product": minors.product,
             "null": lambda f: f.polynomial and any(f.values),
-            "values": values,
-            "inverse": lambda matrix: inverses.get(matrix, matrix),
-            "unit": lambda b: pad(Matrix.identity(widths[0] if b == 0 else widths[layer_of(b)])),
-            "selector": selector,
+            "values": minors.values,
+            "inverse": minors.inverse,
+            "unit": minors.unit,
+            "selector": minors.selector,
             "mul": lambda a, b: a @ b,
-            "probes": lambda x: pad(probes[case.models[x]][0]),
-            "rows": lambda a: selector @ a,
-            "C": pad(random_matrix(seeded(1), size.token_width, widths[0])),
+            "probes": minors.probes,
+            "rows": lambda a: minors.selector @ a,
+            "C": minors.pad(random_matrix(seeded(1), size.token_width, last)),
         },
         free={
             "k": range(1, size.layers + 1),
             "n": (0, 1),
-            "point": points,
-            "b0": range(count + 1),
+            "point": minors.points,
+            "b0": range(entries.count + 1),
             "i0": (1, 2),
-            "c0": (1, widths[0]),
+            "c0": (1, last),
             "h0": (1,),
         },
     )

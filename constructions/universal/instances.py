@@ -20,8 +20,8 @@ from constructions.universal.definitions import (
     places_json,
 )
 from constructions.universal.layouts import Layout
-from constructions.universal.maps import ColumnMap, Dense, Ones
-from constructions.universal.probes import coefficients, local_blocks, probe, probe_columns
+from constructions.universal.maps import ColumnMap, Dense, Indices, Ones
+from constructions.universal.probes import coefficients, local_blocks, probe
 from verify.claims import Profile
 from verify.counterexamples import Counterexample
 from verify.errors import SizeError
@@ -158,13 +158,15 @@ def block_names(kinds: Sequence[Kind]) -> str:
 def _fixed_range(layout: Layout, limits: tuple[int, int, int, int]) -> Range:
     def over() -> Iterator[FixedCase]:
         for size in sizes(*limits, single=layout.single_head):
+            if layout.wide_heads and size.head_width < size.token_width:
+                continue
             for spare in (0, 2):
                 yield FixedCase(size=size, width=layout.least_width(size) + spare)
 
     heads = "H = 1" if layout.single_head else f"H <= {limits[0]}"
+    tokens = f"d_in <= {limits[3]}" + (", d_in <= d" if layout.wide_heads else "")
     return Range(
-        bound=f"{heads}, L <= {limits[1]}, d <= {limits[2]}, d_in <= {limits[3]}, "
-        "m the least and two more",
+        bound=f"{heads}, L <= {limits[1]}, d <= {limits[2]}, {tokens}, m the least and two more",
         over=over,
     )
 
@@ -184,16 +186,16 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
             return _fails(case, f"the construction must fit its own width; {error}")
         expected = layout.order(case.size, case.width)
         probes = probe(model, 0)
-        sources = probes.selection()
-        if sources is None:
-            return _fails(case, "P_0 must select distinct coordinates, one per column; it does not")
-        if not np.array_equal(sources, expected):
-            column = int(np.flatnonzero(sources != expected)[0])
+        found = first_rows(probes)
+        if not np.array_equal(found, expected):
+            column = int(np.flatnonzero(found != expected)[0])
             return _fails(
                 case,
                 f"column {column} of P_0 must select coordinate {expected[column]}, "
-                f"it selects {sources[column]}",
+                f"it selects {found[column]} (-1: none or several)",
             )
+        if not layout.wide_heads and probes.selection() is None:
+            return _fails(case, "P_0 must select distinct coordinates, one per column; it does not")
         if case.width <= DENSE_LIMIT and probe(as_dense(model), 0).dense() != probes.dense():
             return _fails(case, "the dense matrices must multiply to P_0; they do not")
         if most_ones(model) > case.width:
@@ -204,11 +206,20 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
             if any(block != Matrix.identity(block.height) for block in blocks):
                 return _fails(case, "every B_j = R_d[I_j, :] P_l must be the identity; one is not")
         target = random_target(case.size, seed=case.width)
-        if probe_columns(layout.write(target, case.width), probes) != coefficients(target, 0):
+        written = layout.write(target, case.width).select_rows(expected.tolist())
+        if written != coefficients(layout.factored(target), 0):
             return _fails(case, "E P_0 must equal C_0 for the target of seed m; it does not")
         return None
 
     return holds
+
+
+def first_rows(part: Ones) -> Indices:
+    """The row of each column's 1, or -1 where a column has none or several; shape (width,)."""
+    count = np.bincount(part.columns, minlength=part.width)
+    rows = np.full(part.width, -1, dtype=np.int64)
+    rows[part.columns] = part.rows
+    return np.where(count == 1, rows, -1)
 
 
 def _fails(case: FixedCase, text: str) -> Counterexample:

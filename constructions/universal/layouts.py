@@ -23,14 +23,70 @@ QUERY, KEY, LEAF, UNUSED = range(4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Node:
+    """What a layout stores per head sequence shorter than L: kind, head, column of each coordinate.
+
+    Plainly each head has d query and d key columns; folded, each head has d_in query columns and
+    all share d_in key columns.
+    """
+
+    kind: Indices
+    head: Indices
+    column: Indices
+    shared_keys: bool = False
+
+    @classmethod
+    def plain(cls, size: TransformerSize) -> Node:
+        """[W_Q^h, W_K^h] per head."""
+        d = size.head_width
+        place = np.arange(2 * size.heads * d)
+        return cls(kind=place // d % 2, head=place // (2 * d), column=place % d)
+
+    @classmethod
+    def folded(cls, size: TransformerSize) -> Node:
+        """W_Q^h W_K^{hT} per head, and one identity."""
+        place = np.arange((size.heads + 1) * size.token_width)
+        head, column = place // size.token_width, place % size.token_width
+        shared = head == size.heads
+        return cls(
+            kind=np.where(shared, KEY, QUERY),
+            head=np.where(shared, 0, head),
+            column=column,
+            shared_keys=True,
+        )
+
+    def key_head(self, head: int) -> int:
+        """The head under which a head's keys are stored: its own, or the first for all."""
+        return 0 if self.shared_keys else head
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a sequence."""
+        return len(self.kind)
+
+
+def stored_width(size: TransformerSize, node: Node) -> int:
+    """Coordinates of a layout with such nodes and d_in for each leaf."""
+    return node.width * size.internal_nodes + size.leaves * size.token_width
+
+
+def folded_width(size: TransformerSize) -> int:
+    """(H + 1) d_in per sequence shorter than L, d_in per full one."""
+    return stored_width(size, Node.folded(size))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coordinates:
     """The labels of all m coordinates, one array entry each.
 
     kind; depth t of the head sequence (L for leaves, -1 if unused); number of the sequence in
-    base H; head (0 for leaves) and column, all from 0.
+    base H; head (0 for leaves and for shared keys) and column; place within its sequence's block;
+    all from 0.
     """
 
     size: TransformerSize
+    node: Node
+    place: Indices
     kind: Indices
     depth: Indices
     number: Indices
@@ -57,42 +113,36 @@ def digits(number: int, length: int, base: int) -> tuple[int, ...]:
     return tuple(number // base ** (length - 1 - place) % base for place in range(length))
 
 
-def coordinates(size: TransformerSize, width: int) -> Coordinates:
-    """The labels of the shared layout; coordinates from `size.probe_width` on are unused.
+def coordinates(size: TransformerSize, width: int, node: Node | None = None) -> Coordinates:
+    """The labels of the shared layout; coordinates beyond its own are unused.
 
     Raises:
-        SizeError: width below `size.probe_width`.
+        SizeError: width below that of the layout.
     """
-    require_width(width, size.probe_width, "coordinates of the tree")
-    block = 2 * size.heads * size.head_width
-    position = np.arange(block)
-    per_node = (
-        position // size.head_width % 2,
-        position // (2 * size.head_width),
-        position % size.head_width,
-    )
-    kind, head, column = list[Indices](), list[Indices](), list[Indices]()
-    depth, number = list[Indices](), list[Indices]()
-    for level in range(size.layers):
-        nodes: int = size.heads**level
-        kind.append(np.tile(per_node[0], nodes))
-        head.append(np.tile(per_node[1], nodes))
-        column.append(np.tile(per_node[2], nodes))
-        depth.append(np.full(nodes * block, level, dtype=np.int64))
-        number.append(np.arange(nodes * block) // block)
-    leaves, spare = size.leaves * size.token_width, width - size.probe_width
-    kind += [np.full(leaves, LEAF), np.full(spare, UNUSED)]
-    head += [np.zeros(leaves, dtype=np.int64), np.zeros(spare, dtype=np.int64)]
-    column += [np.tile(np.arange(size.token_width), size.leaves), np.arange(spare)]
-    depth += [np.full(leaves, size.layers), np.full(spare, -1)]
-    number += [np.repeat(np.arange(size.leaves), size.token_width), np.zeros(spare, dtype=np.int64)]
+    node = Node.plain(size) if node is None else node
+    least = stored_width(size, node)
+    require_width(width, least, "coordinates of the tree")
+    inside = size.internal_nodes
+    leaves, spare = size.leaves * size.token_width, width - least
+    levels: list[int] = [size.heads**level for level in range(size.layers)]
+    counted: list[Indices] = [np.arange(nodes) for nodes in levels]
+    depths: list[Indices] = [np.full(nodes, level) for level, nodes in enumerate(levels)]
+    leaf, unused = np.zeros(leaves, dtype=np.int64), np.zeros(spare, dtype=np.int64)
+    leaf_column = np.tile(np.arange(size.token_width), size.leaves)
+    leaf_number = np.repeat(np.arange(size.leaves), size.token_width)
+
+    def joined(nodes: Indices, at_leaves: Indices, beyond: Indices) -> Indices:
+        return np.concatenate([nodes, at_leaves, beyond])
+
     return Coordinates(
         size=size,
-        kind=np.concatenate(kind),
-        depth=np.concatenate(depth),
-        number=np.concatenate(number),
-        head=np.concatenate(head),
-        column=np.concatenate(column),
+        node=node,
+        kind=joined(np.tile(node.kind, inside), leaf + LEAF, unused + UNUSED),
+        head=joined(np.tile(node.head, inside), leaf, unused),
+        column=joined(np.tile(node.column, inside), leaf_column, np.arange(spare)),
+        place=joined(np.tile(np.arange(node.width), inside), leaf_column, np.arange(spare)),
+        depth=joined(np.repeat(np.concatenate(depths), node.width), leaf + size.layers, unused - 1),
+        number=joined(np.repeat(np.concatenate(counted), node.width), leaf_number, unused),
     )
 
 
@@ -102,19 +152,26 @@ def ones_where(places: Coordinates, chosen: Indices, columns: int) -> Ones:
     return Ones.at(places.width, columns, rows, places.column[rows])
 
 
-def node_blocks(target: Target) -> Iterator[Matrix]:
+def plain_reads(target: Target, level: int) -> Matrix:
+    """[W_Q^h, W_K^h]_h of the layer after a level, shape (d_in, 2Hd)."""
+    pairs = zip(target.queries[level], target.keys[level], strict=True)
+    return Matrix.beside([matrix for pair in pairs for matrix in pair])
+
+
+def node_blocks(
+    target: Target, reads: Callable[[Target, int], Matrix] = plain_reads
+) -> Iterator[Matrix]:
     """The blocks of E^T in layout order, level by level, then leaf by leaf.
 
-    (M^{1:t,p} [W_Q^{t+1,h}, W_K^{t+1,h}]_h)^T per sequence p, then (M^{1:L,p})^T per leaf. Each
-    prefix product is formed once.
+    (M^{1:t,p} R_{t+1})^T per sequence p, R_{t+1} what a node of level t stores (by default
+    [W_Q^{t+1,h}, W_K^{t+1,h}]_h), then (M^{1:L,p})^T per leaf. Each prefix product is formed once.
     """
     mixes = target.mixes()
     prefixes = [Matrix.identity(target.size.token_width)]
     for level in range(target.size.layers):
-        pairs = zip(target.queries[level], target.keys[level], strict=True)
-        reads = Matrix.beside([matrix for pair in pairs for matrix in pair])
+        stored = reads(target, level)
         for prefix in prefixes:
-            yield (prefix @ reads).transposed
+            yield (prefix @ stored).transposed
         prefixes = [prefix @ mix for prefix in prefixes for mix in mixes[level]]
     for prefix in prefixes:
         yield prefix.transposed
@@ -131,29 +188,25 @@ def embedding(target: Target, width: int) -> Matrix:
     return Matrix.stack([*node_blocks(target), spare])
 
 
-def tree_order(size: TransformerSize, width: int) -> Indices:
-    """Per column of P_0 the coordinate that has its label.
+def tree_order(size: TransformerSize, width: int, node: Node | None = None) -> Indices:
+    """Per column of P_0 the coordinate that has its label, or -1 for a column of zeros.
 
     P_0 lists a sequence's reads and then, head by head, all that extends it; the layout lists
     level by level. shape (s_0,)
     """
-    places = coordinates(size, width)
-    reads = 2 * size.heads * size.head_width
-    below = [size.token_width]
-    for _ in range(size.layers):
-        below.append(reads + size.heads * below[-1])
-    column = np.where(
-        places.kind == LEAF,
-        places.column,
-        (2 * places.head + places.kind) * size.head_width + places.column,
-    )
-    for layer in range(size.layers):
-        deeper = places.depth > layer
-        step = reads + places.digit(layer) * below[size.layers - layer - 1]
-        column = column + np.where(deeper, step, 0)
-    used = np.flatnonzero(places.kind != UNUSED)
-    order = np.empty(size.probe_width, dtype=np.int64)
-    order[column[used]] = used
+    places = coordinates(size, width, node)
+    start = np.zeros(width, dtype=np.int64)
+    for layer, below in enumerate(size.probe_widths[1:]):
+        step = size.reads + places.digit(layer) * below
+        start += np.where(places.depth > layer, step, 0)
+    order = np.full(size.probe_width, -1, dtype=np.int64)
+    for head in range(size.heads):
+        for kind, stored in ((QUERY, head), (KEY, places.node.key_head(head))):
+            mine = np.flatnonzero((places.kind == kind) & (places.head == stored))
+            column = (2 * head + kind) * size.head_width + places.column[mine]
+            order[start[mine] + column] = mine
+    leaves = np.flatnonzero(places.kind == LEAF)
+    order[start[leaves] + places.column[leaves]] = leaves
     return order
 
 
@@ -162,8 +215,10 @@ class Layout:
     """A sparse construction: its fixed parameters, and where each block of E stands.
 
     `build(size, m)` makes the fixed parameters; `least_width(size)` is the smallest m;
-    `order(size, m)` lists, per column of P_0, the coordinate that it should select;
-    `write(target, m)` is E transposed, shape (m, d_in). `single_head` layouts need H = 1.
+    `order(size, m)` lists, per column of P_0, the coordinate that it should select, or -1 where
+    the column is zero; `write(target, m)` is E transposed, shape (m, d_in), for coefficients with
+    the factors of the logits that `factored(target)` has. `single_head` layouts need H = 1;
+    `wide_heads` ones d >= d_in.
     """
 
     name: str
@@ -173,3 +228,5 @@ class Layout:
     write: Callable[[Target, int], Matrix]
     tied: bool
     single_head: bool = False
+    wide_heads: bool = False
+    factored: Callable[[Target], Target] = lambda target: target

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from constructions.universal.coordinate_theory import (
-    COORDINATE_AXIOMS,
-    COORDINATES,
-    DISTINCT,
+    PLAIN,
+    Labels,
+    distinct,
     labelled_cases,
 )
 from constructions.universal.definitions import TransformerSize, Universal
@@ -56,16 +56,15 @@ def prepend(places: Coordinates, head: int) -> ColumnMap:
     shape (m, m), at most one 1 in each column, so at most m ones
     """
     size = places.size
-    heads, reads = size.heads, 2 * size.heads * size.head_width
+    heads, stored = size.heads, places.node.width
     depth = np.maximum(places.depth, 0)
-    level_start = reads * (np.power(heads, depth + 1) - 1) // max(heads - 1, 1)
+    level_start = stored * (np.power(heads, depth + 1) - 1) // max(heads - 1, 1)
     if heads == 1:
-        level_start = reads * (depth + 1)
+        level_start = stored * (depth + 1)
     node = head * np.power(heads, depth) + places.number
-    block = (2 * places.head + places.kind) * size.head_width + places.column
-    to_node = level_start + node * reads + block
+    to_node = level_start + node * stored + places.place
     leaf = head * heads ** (size.layers - 1) + places.number // heads
-    to_leaf = reads * size.internal_nodes + leaf * size.token_width + places.column
+    to_leaf = stored * size.internal_nodes + leaf * size.token_width + places.column
     alive = places.depth + 1 < size.layers
     rows = np.where(places.kind == LEAF, to_leaf, np.where(alive, to_node, -1))
     return ColumnMap(rows=np.where(places.kind == UNUSED, -1, rows))
@@ -83,14 +82,20 @@ def looped(size: TransformerSize, width: int | None = None) -> Universal:
     Raises:
         SizeError: width below `size.probe_width`.
     """
-    places = coordinates(size, size.probe_width if width is None else width)
+    return looped_on(coordinates(size, size.probe_width if width is None else width))
+
+
+def looped_on(places: Coordinates) -> Universal:
+    """The weight-tied fixed parameters on given coordinates, plain or folded."""
+    size = places.size
     heads = range(size.heads)
+    keys = [places.node.key_head(h) for h in heads]
     first_leaf = (places.kind == LEAF) & (places.number == 0)
     return Universal(
         size=size,
         width=places.width,
         queries=(tuple(root_reader(places, QUERY, h) for h in heads),) * size.layers,
-        keys=(tuple(root_reader(places, KEY, h) for h in heads),) * size.layers,
+        keys=(tuple(root_reader(places, KEY, h) for h in keys),) * size.layers,
         values=(tuple(prepend(places, h) for h in heads),) * size.layers,
         readout=ones_where(places, first_leaf, size.token_width),
     )
@@ -101,9 +106,7 @@ def looped(size: TransformerSize, width: int | None = None) -> Universal:
 PREPEND_PATH = "(= (path (push g i) s) (path i (- s 1)))"
 """What stands behind the new first head; the refutable twins replace it."""
 
-_DECLARATIONS = (
-    COORDINATES
-    + """
+_DECLARATIONS = """
 (declare-fun push (Int Co) Co)
 (declare-fun alive (Int Co) Bool)
 (declare-fun root (Kind Int Int) Co)
@@ -114,16 +117,17 @@ _DECLARATIONS = (
 (define-fun carries ((i Co) (k1 Kind) (h1 Int) (c1 Int)) Bool
   (and (= (kind i) k1) (= (head i) h1) (= (column i) c1)))
 """
-)
 
 
-def looped_theory(prepend_path: str, worlds: Callable[[], Iterator[World]]) -> Theory:
+def looped_theory(
+    prepend_path: str, worlds: Callable[[], Iterator[World]], labels: Labels = PLAIN
+) -> Theory:
     """The shared value maps as a map on coordinates, and where selectors go under k factors."""
     return Theory(
-        name="looped",
-        declarations=_DECLARATIONS,
+        name=f"{labels.name}looped",
+        declarations=labels.declarations() + _DECLARATIONS,
         axioms=(
-            *COORDINATE_AXIOMS,
+            *labels.axioms(),
             Axiom(
                 "alive",
                 """(forall ((g Int) (i Co)) (! (=> (and (<= 1 g) (<= g H)) (= (alive g i)
@@ -192,7 +196,7 @@ _READER = "(and (label k0 0 h0 c0) (not (= k0 KC)) (<= 0 k) (< k L))"
 _LEAF = "(and (<= 1 c0) (<= c0 din))"
 
 
-def looped_goals(theory: Theory) -> tuple[Goal, ...]:
+def looped_goals(theory: Theory, labels: Labels = PLAIN) -> tuple[Goal, ...]:
     """Readers and the readout by induction over the factors; then each column is one coordinate."""
     return (
         *induction(
@@ -227,20 +231,21 @@ def looped_goals(theory: Theory) -> tuple[Goal, ...]:
             assumptions=(_LEAF, _leaf_invariant("L")),
             conclusion="(= (u L) (node KC L 0 c0))",
         ),
-        DISTINCT,
+        distinct(labels),
     )
 
 
 def looped_worlds(
-    build: Callable[[TransformerSize, int], Universal] = looped,
+    build: Callable[[TransformerSize, int], Universal] = looped, labels: Labels = PLAIN
 ) -> Iterator[World]:
     """The looped theory on the actual index maps of small sizes."""
-    for index, case in enumerate(labelled_cases(spare=1)):
+    for index, case in enumerate(labelled_cases(spare=1, labels=labels)):
         places, size = case.places, case.places.size
         model = build(size, places.width)
         pushed = [value.rows.tolist() for value in model.values[0]]
         kind, readers = (("KQ", model.queries[0]), ("KK", model.keys[0]))[index % 2]
-        head, column = size.heads, min(size.head_width, size.token_width)
+        shared = kind == "KK" and places.node.shared_keys
+        head, column = 0 if shared else size.heads, min(size.head_width, size.token_width)
         length = size.layers - 1
         chain = _Chain(pushed=pushed, path=case.first)
         yield World(
@@ -252,7 +257,7 @@ def looped_worlds(
                 "alive": lambda g, i, pushed=pushed: pushed[g - 1][i] >= 0,
                 "root": _root_of(model),
                 "start": _row_of(model.readout),
-                "t": chain.climb(_row_of(readers[head - 1])(column), length),
+                "t": chain.climb(_row_of(readers[max(head, 1) - 1])(column), length),
                 "u": chain.climb(_row_of(model.readout)(column), size.layers),
                 "k": length,
                 "k0": kind,
@@ -285,7 +290,7 @@ def _row_of(part: Ones) -> Callable[[int], int]:
 
 def _root_of(model: Universal) -> Callable[[str, int, int], int]:
     readers = {"KQ": model.queries[0], "KK": model.keys[0]}
-    return lambda kind, h, c: _row_of(readers[kind][h - 1])(c)
+    return lambda kind, h, c: _row_of(readers[kind][max(h, 1) - 1])(c)
 
 
 # --- claims ----------------------------------------------------------------------------------

@@ -364,6 +364,9 @@ def _world(model: Universal) -> World:
     def width(layer: int) -> int:
         return widths[layer] if 0 <= layer < len(widths) else 0
 
+    def carried_on(layer: int) -> int:
+        return carried[layer - 1]
+
     def hidden(layer: int) -> int:
         return size.neurons * width(layer)
 
@@ -387,7 +390,7 @@ def _world(model: Universal) -> World:
             "s": width,
             "q": hidden,
             "w": lambda layer: len(inner[layer - 1]),
-            "carried": lambda layer: carried[layer - 1],
+            "carried": carried_on,
             "selected": lambda layer, n: at(selects, layer, n),
             "column": lambda layer, n: at(selects, layer - 1, n),
             "inner": lambda layer, n: at(inner, layer - 1, n),

@@ -86,17 +86,19 @@ def tree(size: TransformerSize, width: int | None = None) -> Universal:
     Raises:
         SizeError: width below `size.probe_width`.
     """
-    places = coordinates(size, size.probe_width if width is None else width)
+    return tree_on(coordinates(size, size.probe_width if width is None else width))
+
+
+def tree_on(places: Coordinates) -> Universal:
+    """The tree's fixed parameters on given coordinates, plain or folded."""
+    size = places.size
     layers, heads = range(size.layers), range(size.heads)
-
-    def readers(kind: int) -> tuple[tuple[Ones, ...], ...]:
-        return tuple(tuple(tree_reader(places, kind, t, h) for h in heads) for t in layers)
-
+    keys = [places.node.key_head(h) for h in heads]
     return Universal(
         size=size,
         width=places.width,
-        queries=readers(QUERY),
-        keys=readers(KEY),
+        queries=tuple(tuple(tree_reader(places, QUERY, t, h) for h in heads) for t in layers),
+        keys=tuple(tuple(tree_reader(places, KEY, t, h) for h in keys) for t in layers),
         values=tuple(tuple(tree_value(places, t, h) for h in heads) for t in layers),
         readout=ones_where(places, places.kind == LEAF, size.token_width),
     )

@@ -11,18 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from constructions.universal.coordinate_theory import (
-    COORDINATE_AXIOMS,
-    COORDINATES,
-    DISTINCT,
+    PLAIN,
+    Labels,
+    distinct,
     labelled_cases,
 )
 from constructions.universal.definitions import TransformerSize, Universal
 from constructions.universal.maps import Ones
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 
-TREE_DECLARATIONS = (
-    COORDINATES
-    + """
+_DECLARATIONS = """
 (declare-fun keep (Int Int Co) Bool)
 (declare-fun query (Int Int Int Co) Bool) (declare-fun key (Int Int Int Co) Bool)
 (declare-fun readout (Int Co) Bool)
@@ -31,26 +29,27 @@ TREE_DECLARATIONS = (
 (define-fun reader ((l Int) (g Int) (b Int)) Bool
   (and (<= 1 l) (<= l L) (<= 1 g) (<= g H) (<= 1 b) (<= b d)))
 """
-)
 
 MASK_RULE = "(and (>= (depth i) l) (= (path i l) g))"
 """Which coordinates R_V^{l,g} keeps; the refutable twins replace it."""
 
 
-def _reads(function: str, kind: str) -> str:
+def _reads(function: str, kind: str, head: str = "g") -> str:
     return f"""(forall ((l Int) (g Int) (b Int) (i Co)) (! (=> (reader l g b)
       (= ({function} l g b i)
-        (and (= (kind i) {kind}) (= (depth i) (- l 1)) (= (head i) g) (= (column i) b))))
+        (and (= (kind i) {kind}) (= (depth i) (- l 1)) (= (head i) {head}) (= (column i) b))))
       :pattern (({function} l g b i))))"""
 
 
-def tree_theory(mask_rule: str, worlds: Callable[[], Iterable[World]]) -> Theory:
+def tree_theory(
+    mask_rule: str, worlds: Callable[[], Iterable[World]], labels: Labels = PLAIN
+) -> Theory:
     """The tree's maps as rules on coordinates, and the product D of the masks along p."""
     return Theory(
-        name="tree",
-        declarations=TREE_DECLARATIONS,
+        name=f"{labels.name}tree",
+        declarations=labels.declarations() + _DECLARATIONS,
         axioms=(
-            *COORDINATE_AXIOMS,
+            *labels.axioms(),
             Axiom(
                 "mask",
                 f"""(forall ((l Int) (g Int) (i Co)) (! (=> (and (<= 1 l) (<= l L) (<= 1 g)
@@ -58,7 +57,11 @@ def tree_theory(mask_rule: str, worlds: Callable[[], Iterable[World]]) -> Theory
                 "R_V^{l,g} keeps the coordinates whose sequence takes head g at layer l",
             ),
             Axiom("query", _reads("query", "KQ"), "R_Q^{l,g} reads head g at depth l - 1"),
-            Axiom("key", _reads("key", "KK"), "R_K^{l,g} reads head g at depth l - 1"),
+            Axiom(
+                "key",
+                _reads("key", "KK", labels.key_head),
+                "R_K^{l,g} reads the keys of head g, or the shared ones, at depth l - 1",
+            ),
             Axiom(
                 "readout",
                 """(forall ((b Int) (i Co)) (! (=> (and (<= 1 b) (<= b din))
@@ -83,14 +86,12 @@ def _survivors(depth: str) -> str:
       (forall ((s Int)) (=> (and (<= 1 s) (<= s {depth})) (= (path i s) (p s))))))))"""
 
 
-def _one_hot(reader: str, kind: str) -> str:
-    return f"(forall ((i Co)) (= (and (D k i) ({reader} (+ k 1) h c i)) (= i (node {kind} k h c))))"
+def _one_hot(reader: str, kind: str, head: str = "h") -> str:
+    return f"""(forall ((i Co)) (= (and (D k i) ({reader} (+ k 1) h c i))
+      (= i (node {kind} k {head} c))))"""
 
 
-_RANGE = "(and (<= 0 k) (< k L) (<= 1 h) (<= h H) (<= 1 c) (<= c d))"
-
-
-def tree_identity_goals(theory: Theory) -> tuple[Goal, ...]:
+def tree_identity_goals(theory: Theory, labels: Labels = PLAIN) -> tuple[Goal, ...]:
     """Masks by induction over the layers; then each column of P_0 is one coordinate of its own."""
     base, step = induction(
         name="masks of a path keep its extensions",
@@ -100,6 +101,7 @@ def tree_identity_goals(theory: Theory) -> tuple[Goal, ...]:
         step=("k", "(+ k 1)"),
         step_assumptions=("(and (<= 0 k) (< k L))",),
     )
+    key_head = labels.key_head.replace("g", "h")
     return (
         base,
         step,
@@ -108,12 +110,12 @@ def tree_identity_goals(theory: Theory) -> tuple[Goal, ...]:
                 name=f"{what} of a path selects one block",
                 theory=theory,
                 role="conclusion",
-                assumptions=(_RANGE, _survivors("k")),
-                conclusion=_one_hot(reader, kind),
+                assumptions=(_HEAD, f"(label {kind} k {head} c)", _survivors("k")),
+                conclusion=_one_hot(reader, kind, head),
             )
-            for what, reader, kind in (
-                ("the query reader", "query", "KQ"),
-                ("the key reader", "key", "KK"),
+            for what, reader, kind, head in (
+                ("the query reader", "query", "KQ", "h"),
+                ("the key reader", "key", "KK", key_head),
             )
         ),
         Goal(
@@ -123,7 +125,24 @@ def tree_identity_goals(theory: Theory) -> tuple[Goal, ...]:
             assumptions=("(and (<= 1 c) (<= c din))", _survivors("L")),
             conclusion="(forall ((i Co)) (= (and (D L i) (readout c i)) (= i (node KC L 0 c))))",
         ),
-        DISTINCT,
+        distinct(labels),
+    )
+
+
+_HEAD = "(and (<= 0 k) (< k L) (<= 1 h) (<= h H))"
+
+
+def beyond_goals(theory: Theory) -> tuple[Goal, ...]:
+    """Columns of a reader beyond d_in are zero where nodes are folded."""
+    return tuple(
+        Goal(
+            name=f"columns of {reader} readers beyond d_in are zero",
+            theory=theory,
+            role="conclusion",
+            assumptions=(_HEAD, "(and (< din c) (<= c d))"),
+            conclusion=f"(forall ((i Co)) (not ({reader} (+ k 1) h c i)))",
+        )
+        for reader in ("query", "key")
     )
 
 
@@ -165,9 +184,11 @@ def padding_goals(theory: Theory) -> tuple[Goal, ...]:
 # --- the theory's meaning in the code --------------------------------------------------------
 
 
-def tree_worlds(build: Callable[[TransformerSize, int], Universal]) -> Iterator[World]:
+def tree_worlds(
+    build: Callable[[TransformerSize, int], Universal], labels: Labels = PLAIN
+) -> Iterator[World]:
     """The tree theory on the actual index maps of small sizes."""
-    for case in labelled_cases(spare=1):
+    for case in labelled_cases(spare=1, labels=labels):
         places, size = case.places, case.places.size
         model = build(size, places.width)
         kept = {

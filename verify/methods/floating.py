@@ -39,10 +39,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What a trial came to: the error seen and the bound stated for it."""
+    """What a trial came to: the error seen and the bound stated for it.
+
+    `details` are further figures by name, which are kept with the notes.
+    """
 
     error: float
     bound: float
+    details: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def holds(self) -> bool:
@@ -182,7 +186,7 @@ class Floating:
         if not any(verdict.instances for verdict in verdicts):
             return unknown("there is no trial: nothing was checked")
         held: dict[str, int] = {}
-        figures: dict[str, list[list[float]]] = {}
+        figures: dict[str, list[list[Json]]] = {}
         for verdict in verdicts:
             for place, number in verdict.evidence["held"].items():
                 held[place] = held.get(place, 0) + number
@@ -203,17 +207,20 @@ class Floating:
 # --- figures, which only `run.json` keeps ------------------------------------------------------
 
 
-def _figures(found: Mapping[str, Sequence[Measurement]]) -> dict[str, list[list[float]]]:
-    return {place: [[m.error, m.share] for m in part] for place, part in found.items()}
+def _figures(found: Mapping[str, Sequence[Measurement]]) -> dict[str, list[list[Json]]]:
+    return {
+        place: [[m.error, m.share, *([dict(m.details)] if m.details else [])] for m in part]
+        for place, part in found.items()
+    }
 
 
-def _notes(figures: Mapping[str, list[list[float]]]) -> dict[str, Json]:
-    """Per dtype and device [error, error / bound] of every trial, and quantiles of both."""
+def _notes(figures: Mapping[str, list[list[Json]]]) -> dict[str, Json]:
+    """Per dtype and device [error, error / bound, details if any] of every trial; quantiles."""
     return {
         "measured": {
             place: {
-                "error": _quantiles([error for error, _ in rows]),
-                "error / bound": _quantiles([share for _, share in rows]),
+                "error": _quantiles([row[0] for row in rows]),
+                "error / bound": _quantiles([row[1] for row in rows]),
                 "figures": rows,
             }
             for place, rows in sorted(figures.items())
