@@ -5,7 +5,7 @@ Source: Fixed Universal Transformers, Section 3.3; the facts are elementary.
 
 from __future__ import annotations
 
-from constructions.machines.real_lemmas import RealLemma
+from verify.real_lemmas import RealLemma
 
 
 def size(term: str) -> str:

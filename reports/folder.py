@@ -6,11 +6,14 @@ from pathlib import Path
 
 from reports import html, junit, output
 from reports.environment import RUN, Circumstances, describe
+from reports.figures import precision, svg
 from reports.record import RECORD, Recorded, canonical, load, load_json
 from reports.running import Run
 from verify.errors import RecordError
 from verify.verdicts import Json
 
+DEVICE = "gpu.json"
+"""What `make gpu` measured, if it did; the figures show it beside the run's own."""
 FILES = (RECORD, RUN, html.INDEX, junit.JUNIT)
 
 
@@ -49,5 +52,8 @@ def rebuild(folder: Path) -> Path:
 
 
 def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | None) -> None:
-    output.write(folder / html.INDEX, html.render(record, run))
+    path = folder / DEVICE
+    figures = precision.of_folder(run, load_json(path) if path.is_file() else None)
+    output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in figures})
+    output.write(folder / html.INDEX, html.render(record, run, figures))
     output.write(folder / junit.JUNIT, junit.render(record))

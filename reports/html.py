@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from reports import graph, mathml
+from reports.figures.precision import Figure
 from reports.record import outcome_of
 from verify.facts import FACTS
 from verify.verdicts import Json, Status
@@ -39,7 +40,11 @@ _THEORY = {"name": str, "axioms": list}
 _AXIOM = {"name": str, "gloss": str, "formula": str}
 
 
-def render(record: Mapping[str, Json], run: Mapping[str, Json] | None = None) -> bytes:
+def render(
+    record: Mapping[str, Json],
+    run: Mapping[str, Json] | None = None,
+    figures: Sequence[Figure] = (),
+) -> bytes:
     """The page as UTF-8; `run`, the content of run.json, adds the time that each check took."""
     import jinja2
     from markupsafe import Markup
@@ -72,6 +77,10 @@ def render(record: Mapping[str, Json], run: Mapping[str, Json] | None = None) ->
         command=_command(record, record["selectors"]),
         meanings=MEANINGS,
         letters=LETTERS,
+        figures=[
+            (figure.name, figure.caption, Markup(figure.inline))  # noqa: S704 - our own drawing
+            for figure in figures
+        ],
         interrupted=bool(run and run.get("interrupted")),
         style=Markup(style),  # noqa: S704 - our own style sheet
         style_hash=base64.b64encode(sha256(style.encode()).digest()).decode(),

@@ -13,6 +13,7 @@ from typing import IO
 from verify.errors import OutputError
 
 CERTIFICATES = "certificates"
+DRAWINGS = "figures"
 _PREFIX = ".unfinished-"
 _CERTIFICATE = re.compile(r"[0-9a-f]{64}\.json")
 
@@ -73,6 +74,25 @@ def replacing(path: Path) -> Generator[IO[bytes], None, None]:
     finally:
         with suppress(OSError):
             os.unlink(name)
+
+
+def write_drawings(folder: Path, drawings: Mapping[str, bytes]) -> None:
+    """Put a run's drawings, named NAME.svg, in place of those of an earlier one.
+
+    Raises:
+        OutputError: a file or its folder cannot be written.
+    """
+    place = folder / DRAWINGS
+    try:
+        if drawings:
+            place.mkdir(exist_ok=True)
+        for path in place.glob("*.svg"):
+            if path.stem not in drawings:
+                path.unlink()
+    except OSError as error:
+        raise _unwritable(place, error) from error
+    for name, data in sorted(drawings.items()):
+        write(place / f"{name}.svg", data)
 
 
 def write_certificates(folder: Path, certificates: Mapping[str, bytes]) -> None:

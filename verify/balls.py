@@ -19,6 +19,8 @@ from verify.rational import Exact, Matrix
 
 DECIMALS_PER_BIT = Fraction(30103, 100000)
 """log10 2, rounded up by less than 10^-8."""
+MOST_EXPONENT = 1 << 20
+"""Ends of balls are written out between 2^-MOST_EXPONENT and 2^MOST_EXPONENT."""
 
 
 @final
@@ -336,19 +338,31 @@ def _softmax(row: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
 
 
 def _upper(x: Any) -> Fraction:
-    return _exact(x.upper())
+    return _exact(x.upper(), rounded_away=lambda end: end > 0)
 
 
 def _lower(x: Any) -> Fraction:
-    return _exact(x.lower())
+    return _exact(x.lower(), rounded_away=lambda end: end < 0)
 
 
-def _exact(end: Any) -> Fraction:
-    """An end of a ball, which is an integer times a power of two, as it is."""
+def _exact(end: Any, rounded_away: Callable[[Any], bool]) -> Fraction:
+    """An end of a ball, which is an integer times a power of two, as it is.
+
+    One that is too small to be written out, such as e^-(10^20), becomes the smallest that is, or
+    0 if that is the safe side.
+    """
     if not end.is_finite():
         raise PrecisionError(
             "a bound needs finite balls, got one without an end; raise the precision, or the "
             "function is not defined there"
+        )
+    if end != 0 and abs(end) < arb(2) ** -MOST_EXPONENT:
+        sign = 1 if end > 0 else -1
+        return sign * Fraction(1, 1 << MOST_EXPONENT) if rounded_away(end) else Fraction(0)
+    if abs(end) > arb(2) ** MOST_EXPONENT:
+        raise PrecisionError(
+            f"a bound needs numbers below 2^{MOST_EXPONENT} to be written out, got a larger one; "
+            "choose smaller weights or inputs"
         )
     value = end.fmpq()
     return Fraction(int(value.p), int(value.q))

@@ -93,6 +93,12 @@ ZERO_SET = Fact(
     reference="R. Caron and T. Traynor, The zero set of a polynomial, 2005",
 )
 
+ARCHIMEDES = Fact(
+    name="archimedes",
+    statement="For every real number there is a larger natural number.",
+    reference="W. Rudin, Principles of Mathematical Analysis, theorem 1.20",
+)
+
 ADJACENT_TRANSPOSITIONS = Fact(
     name="adjacent-transpositions",
     statement="Every permutation of a finite word is a product of swaps of neighbours.",
@@ -114,6 +120,7 @@ FACTS: tuple[Fact, ...] = (
     LEFT_INVERSE,
     DETERMINANT,
     ZERO_SET,
+    ARCHIMEDES,
     ADJACENT_TRANSPOSITIONS,
     MONOTONE_EXPONENTIAL,
 )

@@ -14,7 +14,7 @@ from constructions.universal.definitions import FixedModel, Target, forward, tar
 from constructions.universal.maps import ColumnMap, Dense, Ones
 from constructions.universal.nonlinearities import causal_mask, full_mask
 from verify.balls import Balls
-from verify.rational import Matrix
+from verify.rational import Exact, Matrix
 
 Mask = Sequence[Sequence[bool]]
 
@@ -22,7 +22,7 @@ MASKS: dict[str, Callable[[int], Mask]] = {"causal": causal_mask, "full": full_m
 """The named masks of a number of tokens."""
 
 
-def softmax_of(mask: Mask, shrink: int) -> Callable[[Balls], Balls]:
+def softmax_of(mask: Mask, shrink: Exact) -> Callable[[Balls], Balls]:
     """The softmax of each row's allowed logits divided by sqrt(shrink)."""
 
     def normalise(logits: Balls) -> Balls:

@@ -10,11 +10,10 @@ Source: Fixed Universal Transformers, Section 2.2, Section 3 and Appendix E.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from constructions.universal import looped, routed, shift, tree
+from constructions.universal import folded, looped, routed, shift, tree
 from constructions.universal.comparisons import entries_json, target_json
 from constructions.universal.definitions import FixedModel, Target, TransformerSize, places_json
 from constructions.universal.drawn import DrawnModel
@@ -24,7 +23,7 @@ from constructions.universal.layouts import Layout
 from constructions.universal.probes import Blocks, coefficients, probe
 from constructions.universal.ranks import rank_of
 from constructions.universal.rounding import rounded
-from constructions.universal.solving import exact_embedding, local_inverses
+from constructions.universal.solving import local_inverses, solve_probes
 from constructions.universal.sums import PAPER
 from constructions.universal.weights import StoredTarget
 from verify.claims import Claim, Source, covers
@@ -48,7 +47,7 @@ class Solved:
     """A universal model and the exact E, shape (d_in, m), by which it simulates a target.
 
     `factored` is the target whose query and key maps E holds: its own, or other factors of the
-    same logits. `scales` are alpha_j, shape (1, s_l), by layer and neuron of gated blocks.
+    same logits. `inverses` are those of a drawn model's local blocks B_j; None for identities.
     """
 
     model: FixedModel[Any, Any]
@@ -65,88 +64,76 @@ class Deficit:
     text: str
 
 
-Refusal = Callable[[TransformerSize], str | None]
-"""Why a construction does not serve targets of a size, or None."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Construction:
     """One way to fix a universal model's parameters; without a layout they are drawn.
 
-    `factored` gives the factors of the logits that E holds.
+    It serves attention-only targets, or gated and residual ones, or both.
     """
 
     name: str
     layout: Layout | None
-    refusal: Refusal
-    factored: Callable[[Target], Target] = lambda target: target
+    attention_only: bool = False
+    other_blocks: bool = False
 
     def least_width(self, size: TransformerSize) -> int:
         """The smallest m."""
         return size.probe_width if self.layout is None else self.layout.least_width(size)
 
+    def refusal(self, size: TransformerSize) -> str | None:
+        """Why it does not serve targets of a size, or None."""
+        others, layout = size.gated or size.residual, self.layout
+        if others and not self.other_blocks:
+            return "serves attention-only targets; use sparse or generic"
+        if not others and not self.attention_only:
+            return "serves gated and residual targets; use tree, which is as wide"
+        if layout is not None and layout.single_head and size.heads > 1:
+            return f"serves one head, not {size.heads}; use looped or tree"
+        if layout is not None and layout.wide_heads and size.head_width < size.token_width:
+            return f"serves d >= d_in = {size.token_width}, not {size.head_width}; use tree"
+        return None
+
     def solve(self, target: Target, width: int, seed: int) -> Solved | Deficit:
         """The model in an embedding dimension of `width`, and E; the seed is that of a draw."""
-        factored = self.factored(target)
         if self.layout is None:
             draw = Draw(distribution="uniform32", seed=seed, width=width)
-            return solve_drawn(DrawnModel(size=target.size, draw=draw), factored)
+            return solve_drawn(DrawnModel(size=target.size, draw=draw), target)
         return Solved(
             model=self.layout.build(target.size, width),
             drawn=None,
-            factored=factored,
-            embedding=self.layout.write(factored, width).transposed,
+            factored=self.layout.factored(target),
+            embedding=self.layout.write(target, width).transposed,
         )
 
 
 def solve_drawn(drawn: DrawnModel, target: Target) -> Solved | Deficit:
     """E for a drawn model, solved exactly; a deficit says what lacks rank."""
     model = drawn.model(Block.matrix)
-    found = exact_embedding(model, target)
-    inverses = local_inverses(model) if target.size.gated else None
-    if found is not None:
-        return Solved(
-            model=model,
-            drawn=drawn,
-            factored=target,
-            embedding=found.transposed,
-            inverses=inverses,
-        )
-    if target.size.gated and inverses is None:
-        return Deficit(text="a local block B_j must be invertible, one is singular")
-    rank, needed = rank_of(drawn).rank, target.size.probe_width
-    return Deficit(text=f"P_0 must have full column rank {needed}, its rank is {rank}")
-
-
-def attention_only(size: TransformerSize) -> str | None:
-    """The refusal of layouts for targets without neurons and residual paths."""
-    if size.gated or size.residual:
-        return "serves attention-only targets; use sparse or generic"
-    return None
-
-
-def single_head(size: TransformerSize) -> str | None:
-    """The refusal of layouts for one head."""
-    if (refused := attention_only(size)) is not None:
-        return refused
-    return None if size.heads == 1 else f"serves one head, not {size.heads}; use looped or tree"
-
-
-def other_blocks(size: TransformerSize) -> str | None:
-    """The refusal of the layout for gated and residual blocks."""
-    if size.gated or size.residual:
-        return None
-    return "serves gated and residual targets; use tree, which is as wide"
+    inverses = local_inverses(model)
+    if inverses is None:
+        return Deficit(text="every local block B_j must be invertible, one is singular")
+    found = solve_probes(probe(model, 0).dense(), coefficients(target, 0, inverses))
+    if found is None:
+        rank, needed = rank_of(drawn).rank, target.size.probe_width
+        return Deficit(text=f"P_0 must have full column rank {needed}, its rank is {rank}")
+    return Solved(
+        model=model,
+        drawn=drawn,
+        factored=target,
+        embedding=found.transposed,
+        inverses=inverses,
+    )
 
 
 CONSTRUCTIONS: dict[str, Construction] = {
     construction.name: construction
     for construction in (
-        Construction(name="tree", layout=tree.LAYOUT, refusal=attention_only),
-        Construction(name="shift", layout=shift.LAYOUT, refusal=single_head),
-        Construction(name="looped", layout=looped.LAYOUT, refusal=attention_only),
-        Construction(name="sparse", layout=routed.LAYOUT, refusal=other_blocks),
-        Construction(name="generic", layout=None, refusal=lambda size: None),
+        Construction(name="tree", layout=tree.LAYOUT, attention_only=True),
+        Construction(name="shift", layout=shift.LAYOUT, attention_only=True),
+        Construction(name="looped", layout=looped.LAYOUT, attention_only=True),
+        Construction(name="folded", layout=folded.LAYOUT, attention_only=True),
+        Construction(name="sparse", layout=routed.LAYOUT, other_blocks=True),
+        Construction(name="generic", layout=None, attention_only=True, other_blocks=True),
     )
 }
 """Every construction by the name that the command line gives it; one line each."""

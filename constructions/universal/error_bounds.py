@@ -28,7 +28,7 @@ from constructions.universal.ball_runs import Mask, softmax_of
 from constructions.universal.floats import Floats, Format
 from verify.balls import Balls
 from verify.errors import PrecisionError
-from verify.rational import Matrix
+from verify.rational import Exact, Matrix
 
 EXP_ULPS = 2
 """Accuracy that is asked of the exponential function, in units in the last place."""
@@ -104,6 +104,14 @@ class Bounded:
         rounding = (exact.mapped(abs) + carried).scaled(self.format.stored_unit)
         return self._finite(exact, carried + rounding)
 
+    def hadamard(self, other: Bounded) -> Bounded:
+        """The product entry by entry, rounded once."""
+        size, unit = self.size, self.format.stored_unit
+        carried = self.error.hadamard(other.size) + self.exact.mapped(abs).hadamard(other.error)
+        error = carried + size.hadamard(other.size).scaled(unit)
+        lost = _constant(error, self.format.underflow)
+        return self._finite(self.exact.hadamard(other.exact), error + lost)
+
     def _finite(self, exact: Balls, error: Balls) -> Bounded:
         """What was computed, if it cannot have overflowed."""
         result = Bounded(exact=exact, error=error, format=self.format)
@@ -116,7 +124,7 @@ class Bounded:
             )
         return result
 
-    def softmax(self, mask: Mask, shrink: int = 1) -> Bounded:
+    def softmax(self, mask: Mask, shrink: Exact = 1) -> Bounded:
         """Softmax of each row's allowed logits over sqrt(shrink), as `Floats.softmax` does it."""
         logits = self._shrunk(shrink)
         shares = softmax_of(mask, shrink)(self.exact)
@@ -137,7 +145,7 @@ class Bounded:
             error = error + _constant(error, self.format.underflow)
         return Bounded(exact=shares, error=error, format=self.format)
 
-    def _shrunk(self, shrink: int) -> Bounded:
+    def _shrunk(self, shrink: Exact) -> Bounded:
         """Logits over sqrt(shrink): its root, its inverse and the product, each rounded."""
         if shrink == 1:
             return self

@@ -26,7 +26,7 @@ from constructions.universal.ball_runs import Mask
 from constructions.universal.definitions import Layer, Target, target_layers
 from constructions.universal.maps import Dense
 from verify.balls import Balls
-from verify.rational import Matrix
+from verify.rational import Exact, Matrix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class Floats:
         blank = self.tensor.new_zeros((len(self.tensor), 1))
         return Floats(tensor=torch.cat([self.tensor, blank], dim=1)[:, list(indices)])
 
-    def softmax(self, mask: Mask, shrink: int = 1) -> Floats:
+    def softmax(self, mask: Mask, shrink: Exact = 1) -> Floats:
         """e^(z - max) over its sum per row, z the allowed logits over sqrt(shrink).
 
         Computed in float32 at least, from logits that are divided first; rounded once at the end.

@@ -155,6 +155,7 @@ def share_of_bound(computed: Floats, bounded: Bounded) -> float:
 # --- trials ----------------------------------------------------------------------------------
 
 _SIZE = TransformerSize(heads=2, layers=2, head_width=4, token_width=4)
+_NARROW = TransformerSize(heads=2, layers=2, head_width=2, token_width=2)
 _WIDER = (
     TransformerSize(heads=3, layers=2, head_width=4, token_width=4),
     TransformerSize(heads=2, layers=3, head_width=4, token_width=4),
@@ -175,8 +176,11 @@ def _sparse_cases(sizes: Iterable[TransformerSize]) -> list[RoundedCase]:
 
 def _drawn_cases(sizes: Iterable[TransformerSize]) -> list[RoundedCase]:
     plain = RoundedCase(size=_SIZE, tokens=6, mask="causal")
-    kinds = (plain, replace(plain, distribution="gaussian", mask="full"), replace(plain, tied=True))
-    return [replace(kind, size=size) for size in sizes for kind in kinds]
+    gaussian = replace(plain, distribution="gaussian", mask="full")
+    return [
+        *(replace(kind, size=size) for size in sizes for kind in (plain, gaussian)),
+        *(replace(kind, size=_NARROW) for kind in (gaussian, replace(plain, tied=True))),
+    ]
 
 
 def _trials(
@@ -184,7 +188,7 @@ def _trials(
     seeds: tuple[int, int, int],
     dtypes: tuple[str, ...] = ALL,
 ) -> dict[Profile, Trials]:
-    """Targets of H = L = 2, d = d_in = 4, and in the deep profile wider ones; seeds by profile."""
+    """Targets of H = L = 2, d = d_in = 4, in the deep profile wider ones too; seeds by profile."""
 
     def chosen(count: int, sizes: tuple[TransformerSize, ...]) -> Trials:
         listed = cases(sizes)
@@ -231,7 +235,7 @@ def _floating(
 def sparse_checks(rules: Rules | None = None) -> tuple[Check, ...]:
     """The stated bound, and the derived one."""
     rules = rules or Rules()
-    stated, derived = _trials(_sparse_cases, (1, 12, 50)), _trials(_sparse_cases, (1, 3, 10))
+    stated, derived = _trials(_sparse_cases, (1, 8, 50)), _trials(_sparse_cases, (1, 2, 10))
     return (
         covers(_floating(sparse_error(rules), stated, SPARSE_BOUND)),
         supports(_floating(derived_share(rules), derived, DERIVED_BOUND)),
@@ -258,8 +262,8 @@ def the_sparse_simulation_is_as_accurate_as_the_target() -> tuple[Check, ...]:
 def generic_checks(rules: Rules | None = None) -> tuple[Check, ...]:
     """The stated bound, and the derived one."""
     rules = rules or Rules()
-    stated = _trials(_drawn_cases, (1, 8, 50))
-    derived = _trials(_drawn_cases, (1, 1, 5), NO_OVERFLOW)
+    stated = _trials(_drawn_cases, (1, 5, 50))
+    derived = _trials(lambda sizes: _drawn_cases(sizes)[::2], (1, 1, 5), NO_OVERFLOW)
     return (
         covers(_floating(random_error(rules), stated, RANDOM_BOUND)),
         supports(_floating(derived_share(rules), derived, DERIVED_BOUND)),
@@ -272,8 +276,8 @@ def generic_checks(rules: Rules | None = None) -> tuple[Check, ...]:
     latex=r"\|\widehat{\mathrm{UTF}}(X, \hat E) - T(X)\|_{\max} \le "
     r"10\, \kappa_\infty(P_0)\, u \max(1, \|T(X)\|_{\max})",
     scope="random attention-only targets and inputs, and draws of m = s_0, that the formats hold "
-    "exactly; E rounded once from the exact solution; below the output's own scale only where "
-    "10 cond(P_0) u < 1, which half precision never reached",
+    "exactly; E rounded once from the exact solution; the bound says something only where "
+    "10 cond(P_0) u < 1, which half precision does not meet at these sizes",
     uses=("universal.probes.layer",),
     expected=Status.SAMPLED,
 )

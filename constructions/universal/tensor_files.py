@@ -102,9 +102,7 @@ def read_file(path: Path) -> TensorFile:
         name: Tensor(code=part["dtype"], shape=tuple(part["shape"]), data=bytes(part["data"]))
         for name, part in found
     }
-    return TensorFile(
-        tensors=tensors, metadata=_metadata(data), sha256=sha256(data).hexdigest()
-    )
+    return TensorFile(tensors=tensors, metadata=_metadata(data), sha256=sha256(data).hexdigest())
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -227,7 +227,9 @@ def write_target(path: Path, target: Target, dtype: str, **metadata: str) -> Non
     def reals_of(name: str, matrices: Iterable[Matrix]) -> NDArray[np.float64]:
         return np.stack([reals(rounded(matrix, format, name)) for matrix in matrices])
 
-    grids = zip(ATTENTION, (target.queries, target.keys, target.values, target.outputs), strict=True)
+    grids = zip(
+        ATTENTION, (target.queries, target.keys, target.values, target.outputs), strict=True
+    )
     entries = {name: np.stack([reals_of(name, layer) for layer in grid]) for name, grid in grids}
     if target.size.gated:
         rows = zip(GATED, (target.gates, target.ups, target.downs), strict=True)
