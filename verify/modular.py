@@ -188,7 +188,8 @@ class Residues:
         Raises:
             ShapeError: the rows are not independent.
         """
-        block = self.select_rows(rows).inverse()
+        whole = tuple(rows) == tuple(range(self.height))
+        block = (self if whole else self.select_rows(rows)).inverse()
         return LeftInverse(rows=tuple(rows), block=block, height=self.height)
 
 
@@ -239,6 +240,8 @@ def _shape_of(integers: NDArray[Any] | Nested) -> tuple[int, int]:
 
 def _exact_row(row: NDArray[Any] | Sequence[int]) -> list[int]:
     """A row as Python integers, made when it is needed."""
+    if isinstance(row, np.ndarray) and row.dtype == np.int64:
+        return row.tolist()
     listed = cast("list[Any]", row.tolist() if isinstance(row, np.ndarray) else list(row))
     for entry in listed:
         if not isinstance(entry, int):

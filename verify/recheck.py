@@ -982,8 +982,9 @@ def inner_sides(
             require(fits, f"the scales of neuron {j} in layer {layer} do not solve their equations")
         first += [[row[j] for row in gates]] * count
         second += [[Fraction(a, over) * row[j] for row in ups] for a in alpha]
-    carried = sides if sizes.residual else ([], [])
-    return [*carried[0], *gate, *up], [*carried[1], *first, *second]
+    if not sizes.residual:
+        above, content = [], []
+    return [*above, *gate, *up], [*content, *first, *second]
 
 
 def probe_sides(sizes: Sizes, model: PlainModel, exhibit: Any) -> tuple[list[Sparse], Side]:

@@ -203,16 +203,16 @@ def _lemma_range(kinds: Sequence[Kind], wide: bool, heads: int, layers: int, wid
 
 
 def lemma_ranges(
-    kinds: Sequence[Kind] = ATTENTION_ONLY, *, wide: bool = False
+    kinds: Sequence[Kind] = ATTENTION_ONLY, *, wide: bool = False, dense: bool = False
 ) -> dict[Profile, Range]:
     """Small sizes of the kinds of blocks, by profile; gated streams grow fast with depth.
 
-    `wide` leaves out d < d_in.
+    `wide` leaves out d < d_in; `dense` is for models of dense matrices, which cost more.
     """
     gated = any(neurons for neurons, _ in kinds)
     return {
         "quick": _lemma_range(kinds, wide, 2, 2, 1 if gated else 2),
-        "standard": _lemma_range(kinds, wide, 2 if gated else 3, 2, 2),
+        "standard": _lemma_range(kinds, wide, 2 if gated else 3, 2, 1 if gated and dense else 2),
         "deep": _lemma_range(kinds, wide, *((2, 2, 2) if gated else (3, 3, 2))),
     }
 

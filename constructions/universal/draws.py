@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -38,8 +39,14 @@ SEEDS = 1 << 32
 """Seeds run below this: of a larger one PyTorch uses the lowest 32 bits."""
 GAUSSIAN_EXPONENT = -32
 """Normal entries are multiples of 2^-32."""
-INTEGER_BITS = 63
+WORD = 2.0**63
 """Larger integers than int64 holds are kept as Python's own."""
+MANTISSA = 53
+"""Bits of a float64's significand."""
+MAX_EXPONENT = 1024
+"""Exponents of float64s lie below it."""
+SMALL_PRIMES = 1 << 31
+"""Residues below it multiply within int64."""
 STRIP = 1 << 20
 """Entries that are made at a time."""
 
@@ -81,20 +88,42 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A drawn matrix: integers times 2^exponent.
+    """A drawn matrix: whole numbers times 2^exponent.
 
-    integers of shape (height, width): int64, or Python's own where those of the distribution can
-    need more than 63 bits: those of uniform64, unless m is such as a power of 4.
+    wholes of shape (height, width): whole numbers that are exactly float64s; those of uniform64
+    can need more than 63 bits as integers, unless m is such as a power of 4.
     """
 
-    integers: NDArray[Any]
+    wholes: Reals
     exponent: int
+
+    @property
+    def integers(self) -> NDArray[Any]:
+        """The whole numbers, as int64 or, where one does not fit, as Python's own."""
+        if float(np.abs(self.wholes).max(initial=0.0)) < WORD:
+            return self.wholes.astype(np.int64)
+        flat = np.array([int(whole) for whole in self.wholes.ravel().tolist()], dtype=object)
+        return flat.reshape(self.wholes.shape)
+
+    def residues(self, prime: int) -> NDArray[Any]:
+        """The whole numbers modulo a prime, from 0 to prime - 1."""
+        if prime > SMALL_PRIMES:
+            return self.integers % prime
+        mantissas, exponents = np.frexp(self.wholes)
+        digits = (mantissas * 2.0**MANTISSA).astype(np.int64) % prime
+        return digits * _powers(prime)[exponents] % prime
 
     def matrix(self) -> Matrix:
         """The same as an exact matrix."""
-        height, width = self.integers.shape
-        whole = Matrix(height, width, self.integers.ravel().tolist())
+        height, width = self.wholes.shape
+        whole = Matrix(height, width, [int(entry) for entry in self.wholes.ravel().tolist()])
         return whole.scaled(Fraction(2) ** self.exponent)
+
+
+@cache
+def _powers(prime: int) -> NDArray[np.int64]:
+    """2^(e - 53) modulo a prime, for the exponents e of whole numbers."""
+    return np.array([pow(2, e, prime) for e in range(-MANTISSA, MAX_EXPONENT - MANTISSA)])
 
 
 class Stream:
@@ -106,15 +135,11 @@ class Stream:
 
     def take(self, height: int, width: int) -> Block:
         """The next height * width numbers as a block of shape (height, width)."""
-        law, count = self._law, height * width
-        small = law.bits <= INTEGER_BITS
-        integers = np.empty(count, dtype=np.int64 if small else object)
+        count = height * width
+        wholes = np.empty(count, dtype=np.float64)
         for start in range(0, count, STRIP):
-            wholes = law.wholes(min(STRIP, count - start))
-            integers[start : start + STRIP] = (
-                wholes.astype(np.int64) if small else [int(whole) for whole in wholes.tolist()]
-            )
-        return Block(integers=integers.reshape(height, width), exponent=law.exponent)
+            wholes[start : start + STRIP] = self._law.wholes(min(STRIP, count - start))
+        return Block(wholes=wholes.reshape(height, width), exponent=self._law.exponent)
 
 
 class _Law(Protocol):
@@ -122,11 +147,6 @@ class _Law(Protocol):
 
     @property
     def exponent(self) -> int: ...
-
-    @property
-    def bits(self) -> int:
-        """Bits that every whole number and its sign fit into."""
-        ...
 
     def wholes(self, count: int) -> Reals:
         """The next whole numbers, each exactly a float64."""
@@ -168,10 +188,6 @@ class _Uniform:
     @property
     def exponent(self) -> int:
         return self.scale - (self.digits - 1)
-
-    @property
-    def bits(self) -> int:
-        return self.odd.bit_length() + self.digits
 
     def wholes(self, count: int) -> Reals:
         """The lowest `digits` bits of one word, or of two with the higher one first."""
@@ -230,7 +246,6 @@ class _Gaussian:
 
     words: Philox
     exponent: int = GAUSSIAN_EXPONENT
-    bits: int = 3 + 1 - GAUSSIAN_EXPONENT  # no quantile exceeds 8.3 in size
 
     def wholes(self, count: int) -> Reals:
         """The highest 53 bits of each word."""

@@ -165,7 +165,7 @@ def generic_checks(
         supports(
             Exhaustive(
                 holds=drawn_fails(chosen),
-                ranges=lemma_ranges(kinds),
+                ranges=lemma_ranges(kinds, dense=True),
                 rechecked_as="simulation",
                 exhibit=drawn_exhibit(chosen),
             )

@@ -54,7 +54,7 @@ def rank_of(model: DrawnModel, change: Change = unchanged) -> Rank:
     """The column rank of a drawn model's P_0, and its certificate if it is full."""
 
     def residues(prime: int) -> Callable[[Block], Residues]:
-        return lambda block: Residues.of(change(block).integers, prime)
+        return lambda block: Residues.of(change(block).residues(prime), prime)
 
     for prime in (SMALL_PRIME, *PRIMES[:2]):
         probes = model.probe(residues(prime))
