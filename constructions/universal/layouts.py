@@ -217,8 +217,8 @@ class Layout:
     `build(size, m)` makes the fixed parameters; `least_width(size)` is the smallest m;
     `order(size, m)` lists, per column of P_0, the coordinate that it should select, or -1 where
     the column is zero; `write(target, m)` is E transposed, shape (m, d_in), for coefficients with
-    the factors of the logits that `factored(target)` has. `single_head` layouts need H = 1;
-    `wide_heads` ones d >= d_in.
+    the factors of the logits that `factored(target)` has. `single_head` layouts need H = 1,
+    `wide_heads` ones d >= d_in; those with `blocks` serve gated and residual blocks as well.
     """
 
     name: str
@@ -229,4 +229,5 @@ class Layout:
     tied: bool
     single_head: bool = False
     wide_heads: bool = False
+    blocks: bool = False
     factored: Callable[[Target], Target] = lambda target: target

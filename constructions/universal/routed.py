@@ -124,4 +124,5 @@ LAYOUT = Layout(
     order=lambda size, width: np.arange(size.probe_width),
     write=embedding,
     tied=False,
+    blocks=True,
 )

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from constructions.universal import looped, shift, tree
+from constructions.universal import folded, looped, routed, shift, tree
 from constructions.universal.comparisons import Simulation, full_exhibit
 from constructions.universal.definitions import (
     Target,
@@ -26,7 +26,7 @@ from constructions.universal.definitions import (
 )
 from constructions.universal.instances import sizes
 from constructions.universal.layouts import Layout
-from constructions.universal.nonlinearities import NORMALISERS, causal_mask, full_mask
+from constructions.universal.nonlinearities import ACTIVATIONS, NORMALISERS, causal_mask, full_mask
 from constructions.universal.sums import PAPER
 from verify.claims import Check, Source, claim, covers
 from verify.counterexamples import Counterexample
@@ -36,7 +36,14 @@ from verify.verdicts import Json, Status
 
 Mask = tuple[tuple[bool, ...], ...]
 
-LAYOUTS: tuple[Layout, ...] = (tree.LAYOUT, looped.LAYOUT, shift.LAYOUT)
+LAYOUTS: tuple[Layout, ...] = (
+    tree.LAYOUT,
+    looped.LAYOUT,
+    shift.LAYOUT,
+    folded.LAYOUT,
+    folded.TIED_LAYOUT,
+    routed.LAYOUT,
+)
 
 ENTRIES: tuple[Exact, ...] = (0, 1, -1, 2, Fraction(1, 2), -2, Fraction(-1, 2), 3)
 """What a drawn byte stands for, simplest first, modulo their number."""
@@ -55,11 +62,12 @@ class EndToEnd:
     spare: int
     length: int
     normaliser: str
+    activation: str
     mask: Mask
     data: bytes
 
     def entries(self) -> list[Exact]:
-        """The entries of X, of the W_Q, the W_K, the W_V and the W_O, in that order."""
+        """The entries of X, of the W_Q, W_K, W_V, W_O, and of the W_g, W_u, W_d, in that order."""
         wanted = places(self.size, self.length)
         return [ENTRIES[self.data[-1 - place] % len(ENTRIES)] for place in wanted]
 
@@ -71,30 +79,40 @@ class EndToEnd:
             "spare": self.spare,
             "tokens": self.length,
             "normaliser": self.normaliser,
+            "activation": self.activation,
             "mask": [[int(ok) for ok in row] for row in self.mask],
             "entries": [str(entry) for entry in self.entries()],
         }
 
 
-LARGEST = TransformerSize(heads=3, layers=3, head_width=2, token_width=2)
+LARGEST = TransformerSize(heads=3, layers=3, head_width=2, token_width=2, neurons=2)
 MOST_TOKENS = 6
 
 
 @cache
 def places(size: TransformerSize, length: int) -> tuple[int, ...]:
-    """Where the bytes of X, of the W_Q, the W_K, the W_V and the W_O stand, from the end on."""
+    """Where the bytes of X and of the weights stand, from the end on."""
     most, heads, wide = LARGEST, LARGEST.heads, LARGEST.token_width
     inputs = [i * wide + j for i in range(length) for j in range(size.token_width)]
-    tall = list(itertools.product(range(size.token_width), range(size.head_width)))
-    flat = list(itertools.product(range(size.head_width), range(size.token_width)))
-    weights = [
+    tokens, widths, neurons = map(range, (size.token_width, size.head_width, size.neurons))
+    tall, flat = list(itertools.product(tokens, widths)), list(itertools.product(widths, tokens))
+    attention = [
         ((((kind * most.layers + layer) * heads + head) * wide) + i) * most.head_width + j
         for kind, entries in enumerate((tall, tall, tall, flat))
         for layer in range(size.layers)
         for head in range(size.heads)
         for i, j in entries
     ]
-    return (*inputs, *(MOST_TOKENS * wide + place for place in weights))
+    into, out = list(itertools.product(tokens, neurons)), list(itertools.product(neurons, tokens))
+    blocks = [
+        (((kind * most.layers + layer) * wide) + i) * most.neurons + j
+        for kind, entries in enumerate((into, into, out))
+        for layer in range(size.layers)
+        for i, j in entries
+    ]
+    first = MOST_TOKENS * wide
+    last = first + 4 * most.layers * heads * wide * most.head_width
+    return (*inputs, *(first + place for place in attention), *(last + place for place in blocks))
 
 
 def unpack(case: EndToEnd) -> tuple[Matrix, Target]:
@@ -109,6 +127,9 @@ def unpack(case: EndToEnd) -> tuple[Matrix, Target]:
             tuple(take(height, width) for _ in range(size.heads)) for _ in range(size.layers)
         )
 
+    def row(height: int, width: int) -> tuple[Matrix, ...]:
+        return tuple(take(height, width) for _ in range(size.layers if size.gated else 0))
+
     inputs = take(case.length, size.token_width)
     tall, wide = (size.token_width, size.head_width), (size.head_width, size.token_width)
     target = Target(
@@ -117,6 +138,9 @@ def unpack(case: EndToEnd) -> tuple[Matrix, Target]:
         keys=grid(*tall),
         values=grid(*tall),
         outputs=grid(*wide),
+        gates=row(size.token_width, size.neurons),
+        ups=row(size.token_width, size.neurons),
+        downs=row(size.neurons, size.token_width),
     )
     return inputs, target
 
@@ -127,10 +151,11 @@ def assembled(case: EndToEnd, layout: Layout, model: Universal) -> Simulation:
     return Simulation(
         universal=model,
         target=target,
-        factored=target,
+        factored=layout.factored(target),
         embedding=layout.write(target, model.width).transposed,
         inputs=inputs,
         normalise=NORMALISERS[case.normaliser](case.mask),
+        activate=ACTIVATIONS[case.activation],
     )
 
 
@@ -148,9 +173,9 @@ def output_differs(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Counterexa
 
     def holds(case: EndToEnd) -> Counterexample | None:
         chosen = assembled(case, by_name[case.layout], model_of(case))
-        theirs = run_target(chosen.target, chosen.inputs, chosen.normalise).output
+        theirs = run_target(chosen.target, chosen.inputs, chosen.normalise, chosen.activate).output
         ours = run_universal(
-            chosen.universal, chosen.embedding, chosen.inputs, chosen.normalise
+            chosen.universal, chosen.embedding, chosen.inputs, chosen.normalise, chosen.activate
         ).output
         if ours == theirs:
             return None
@@ -162,8 +187,23 @@ def output_differs(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Counterexa
 
 
 _HEADS = _LAYERS = (1, 2, 2, 3)
-_PLAN_BYTES = 7 + 5
-"""Seven choices and 40 bits for a mask of up to 6 x 6."""
+_PLAN_BYTES = 9 + 5
+"""Nine choices and 40 bits for a mask of up to 6 x 6."""
+
+
+def _drawn_size(layout: Layout, plan: Sequence[int]) -> TransformerSize:
+    """A size that the layout serves, from six bytes; gated blocks keep to two heads and layers."""
+    heads, layers = _HEADS[plan[0] % len(_HEADS)], _LAYERS[plan[1] % len(_LAYERS)]
+    head_width, token_width = 1 + plan[2] % 2, 1 + plan[3] % 2
+    neurons = plan[4] % (LARGEST.neurons + 1) if layout.blocks else 0
+    return TransformerSize(
+        heads=1 if layout.single_head else min(heads, 2) if neurons else heads,
+        layers=min(layers, 2) if neurons else layers,
+        head_width=max(head_width, token_width) if layout.wide_heads else head_width,
+        token_width=token_width,
+        neurons=neurons,
+        residual=bool(plan[5] % 2) and layout.blocks,
+    )
 
 
 def instances(layouts: Sequence[Layout], below: EndToEnd | None = None) -> Any:
@@ -178,27 +218,21 @@ def instances(layouts: Sequence[Layout], below: EndToEnd | None = None) -> Any:
     names: Mapping[str, Layout] = {layout.name: layout for layout in layouts}
     variants = list(itertools.product(sorted(names), NORMALISERS, (0, 1)))
     total = _PLAN_BYTES + len(places(LARGEST, MOST_TOKENS))
+    activations = list(ACTIVATIONS)
 
     def instance(data: bytes) -> EndToEnd:
-        heads, layers, head_width, token_width, length, variant, mask, *bits = data[:_PLAN_BYTES]
+        plan, (length, variant, mask, *bits) = data[:6], data[6:_PLAN_BYTES]
         name, normaliser, spare = variants[int(variant) % len(variants)]
-        size = (
-            below.size
-            if below
-            else TransformerSize(
-                heads=1 if names[name].single_head else _HEADS[heads % len(_HEADS)],
-                layers=_LAYERS[layers % len(_LAYERS)],
-                head_width=1 + head_width % 2,
-                token_width=1 + token_width % 2,
-            )
-        )
+        size = below.size if below else _drawn_size(names[name], plan)
         tokens = below.length if below else 1 + length % MOST_TOKENS
+        large = size.gated or size.layers > _SQUARED_LAYERS
         return EndToEnd(
             layout=name,
             size=size,
             spare=spare,
             length=tokens,
-            normaliser=normaliser if size.layers <= _SQUARED_LAYERS else _SMALL[normaliser],
+            normaliser=_SMALL[normaliser] if large else normaliser,
+            activation=activations[plan[4] // 8 % len(activations)],
             mask=_mask(mask, bytes(bits), tokens),
             data=data[_PLAN_BYTES:],
         )
@@ -208,7 +242,7 @@ def instances(layouts: Sequence[Layout], below: EndToEnd | None = None) -> Any:
 
 _SQUARED_LAYERS = 2
 _SMALL = {"square": "scrambled", "scrambled": "scrambled", "linear": "linear"}
-"""Squares double the length of every number in each layer, so deeper models get small ones."""
+"""Squares double the length of every number in each layer, so larger models get small ones."""
 
 
 def smaller(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Iterator[Any]]:
@@ -216,12 +250,19 @@ def smaller(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Iterator[Any]]:
     by_name = {layout.name: layout for layout in layouts}
 
     def weights(size: TransformerSize) -> tuple[int, int]:
-        entries = size.heads * size.layers * size.head_width * size.token_width
-        return entries, size.probe_width
+        entries = size.heads * size.head_width + size.neurons + size.residual
+        return size.layers * size.token_width * entries, size.probe_width
 
     def strategies(case: EndToEnd) -> Iterator[Any]:
         layout = by_name[case.layout]
-        for size in sorted(sizes(3, 3, 2, 2, single=layout.single_head), key=weights):
+        kinds = list(itertools.product(range(case.size.neurons + 1), {False, case.size.residual}))
+        smaller_sizes = [
+            replace(size, neurons=neurons, residual=residual)
+            for size in sizes(3, 3, 2, 2, single=layout.single_head)
+            for neurons, residual in kinds
+            if not (layout.wide_heads and size.head_width < size.token_width)
+        ]
+        for size in sorted(smaller_sizes, key=weights):
             for length in range(1, case.length + 1):
                 if (weights(size), length) < (weights(case.size), case.length):
                     yield instances((layout,), replace(case, size=size, length=length))
@@ -250,7 +291,9 @@ def exhibit(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Json]:
     def show(case: EndToEnd) -> Json:
         layout = by_name[case.layout]
         model = layout.build(case.size, layout.least_width(case.size) + case.spare)
-        return full_exhibit(assembled(case, layout, model), case.mask, case.normaliser)
+        return full_exhibit(
+            assembled(case, layout, model), case.mask, case.normaliser, case.activation
+        )
 
     return show
 
@@ -263,9 +306,10 @@ def end_to_end_checks(layouts: Sequence[Layout] = LAYOUTS) -> tuple[Check, ...]:
                 holds=output_differs(layouts),
                 strategy=lambda: instances(layouts),
                 smaller=smaller(layouts),
-                instances="tree, looped and shift; H, L <= 3, d, d_in <= 2, n <= 6; causal, full "
-                "and arbitrary masks; three rational normalisers (squares for L <= 2); m the least "
-                "and one more",
+                instances="tree, looped, shift, folded, sparse; H, L <= 3, d, d_in <= 2, n <= 6; "
+                "residual and gated blocks of r <= 2 neurons (H, L <= 2); causal, full and "
+                "arbitrary masks; three rational normalisers (squares for L <= 2 without neurons) "
+                "and activations; m the least and one more",
                 examples={"quick": 100, "standard": 1500, "deep": 50_000},
                 rechecked_as="simulation",
                 exhibit=exhibit(layouts),
@@ -279,7 +323,7 @@ def end_to_end_checks(layouts: Sequence[Layout] = LAYOUTS) -> tuple[Check, ...]:
     source=Source(PAPER, "Definition of universality, Section 2.2"),
     latex=r"\mathrm{UTF}^m_{H,L,d_{in},d}(X, E) = T(X)",
     scope="random sizes, weights, lengths and masks, with a rational normaliser",
-    uses=("universal.probes.layer",),
+    uses=("universal.probes.layer", "universal.gated.probe"),
     expected=Status.SAMPLED,
 )
 def the_universal_model_computes_every_target() -> tuple[Check, ...]:

@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -82,8 +83,7 @@ def read_file(path: Path) -> TensorFile:
     Raises:
         WeightsError: it is no readable file, or not one whole safetensors file.
     """
-    import safetensors
-
+    library: Any = import_module("safetensors")
     data = _bytes_of(path)
     for start, what in _TORCH.items():
         if data.startswith(start) and not _has_header(data):
@@ -92,8 +92,8 @@ def read_file(path: Path) -> TensorFile:
                 "where you trust it and convert it with safetensors.torch.save_file"
             )
     try:
-        found: Any = safetensors.deserialize(data)
-    except safetensors.SafetensorError as error:
+        found: list[tuple[str, dict[str, Any]]] = library.deserialize(data)
+    except library.SafetensorError as error:
         raise WeightsError(
             f"{path}: must be one whole safetensors file, got {len(data)} bytes that are not "
             f"({error}); copy it again or write it with safetensors.torch.save_file"
