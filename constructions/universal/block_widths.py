@@ -451,7 +451,7 @@ def _instances(width: Callable[[TransformerSize], int], kinds: tuple[Kind, ...])
     return supports(
         Exhaustive(
             holds=widths_fail(width),
-            ranges=block_ranges(ROUTED, kinds),
+            ranges=block_ranges(ROUTED, kinds, quick=(2, 2)),
             rechecked_as="block-width",
             exhibit=lambda case: case.as_json(),
         )

@@ -118,10 +118,15 @@ def fixed_ranges(layout: Layout) -> dict[Profile, Range]:
     return {profile: _fixed_range(layout, limits) for profile, limits in _LIMITS.items()}
 
 
-def block_ranges(layout: Layout, kinds: Sequence[Kind]) -> dict[Profile, Range]:
-    """Small sizes of the given kinds of blocks, at the least m and with two to spare."""
+def block_ranges(
+    layout: Layout, kinds: Sequence[Kind], quick: tuple[int, int] = (2, 1)
+) -> dict[Profile, Range]:
+    """Small sizes of the given kinds of blocks, at the least m and with two to spare.
+
+    `quick` holds the quick profile's largest H and L.
+    """
     return {
-        "quick": _block_range(layout, kinds, (2, 1)),
+        "quick": _block_range(layout, kinds, quick),
         "standard": _block_range(layout, kinds, (2, 2)),
         "deep": _block_range(layout, kinds, (3, 2)),
     }

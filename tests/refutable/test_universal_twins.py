@@ -51,6 +51,8 @@ def test_a_search_ends_at_the_smallest_sizes_that_show_the_fault(
         "layers": layers,
         "head_width": 1,
         "token_width": 1,
+        "neurons": 0,
+        "residual": 0,
     }
     assert found["tokens"] == 1
     assert set(found["entries"]) == {"0", "1"}
@@ -60,7 +62,8 @@ def test_a_search_ends_at_the_smallest_sizes_that_show_the_fault(
 
 def test_each_claim_of_ours_has_a_twin() -> None:
     ours = [*claims_in(constructions.universal), *claims_in(lowerbounds)]
-    known = {**TWINS, **refuting.twins_of("normalization_twins.py")}
+    others = ("normalization_twins.py", "block_twins.py", "precision_twins.py")
+    known = {name for file in (FILE, *others) for name in refuting.twins_of(file)}
     families = {twin.removeprefix("twin.").rsplit(".", 1)[0] for twin in known}
     renamed = {"universal.paths.unrolling", "universal.tree.identity", "universal.shift.identity"}
     renamed |= {"universal.looped.identity", "universal.end_to_end"}

@@ -1,0 +1,51 @@
+"""Every wrong twin of a claim on drawn, gated, residual and folded models is refuted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from constructions.universal.ranks import draws_checks
+from verify.claims import load_file
+from verify.verdicts import Status
+
+refuting = load_file(Path(__file__).with_name("refuting.py"))
+FILE = "block_twins.py"
+TWINS = refuting.twins_of(FILE)
+
+
+@pytest.mark.parametrize("twin", sorted(TWINS))
+def test_the_instance_checks_refute_each_twin_with_a_witness(twin: str) -> None:
+    refuting.require_refuted(FILE, twin)
+
+
+@pytest.mark.parametrize(
+    ("twin", "reason"),
+    [
+        ("universal.gated.probe", "axiom D: branches"),
+        ("universal.gated.sparse", "goal what a branch selects"),
+        ("universal.gated.common_width", "goal a zero unit adds nothing"),
+        ("universal.generic.witness", "axiom witness"),
+    ],
+)
+def test_a_broken_rule_is_not_proved_either(twin: str, reason: str) -> None:
+    verdict = refuting.proof_of(FILE, f"twin.{twin}")
+    assert verdict.status is Status.UNKNOWN
+    assert reason in verdict.evidence["reason"]
+
+
+@pytest.mark.parametrize(
+    ("twin", "rank"), [("universal.generic.draws", 0), ("universal.generic.draws.repeated", 3)]
+)
+def test_a_deficient_draw_is_refuted_of_full_rank_not_of_universality(twin: str, rank: int) -> None:
+    ((_, verdict),) = refuting.settled(FILE, f"twin.{twin}")
+    said = f"its rank is {rank}; that refutes full column rank of this draw, not its universality"
+    assert said in verdict.evidence["text"]
+
+
+def test_the_right_draws_are_certified_at_the_quick_grid() -> None:
+    (check,) = draws_checks()
+    verdict = check.method.settle(refuting.QUICK)
+    assert verdict.status is Status.BOUNDED
+    assert verdict.instances == 144
