@@ -166,15 +166,14 @@ def node_blocks(
     (M^{1:t,p} R_{t+1})^T per sequence p, R_{t+1} what a node of level t stores (by default
     [W_Q^{t+1,h}, W_K^{t+1,h}]_h), then (M^{1:L,p})^T per leaf. Each prefix product is formed once.
     """
-    mixes = target.mixes()
-    prefixes = [Matrix.identity(target.size.token_width)]
-    for level in range(target.size.layers):
-        stored = reads(target, level)
+    prefixes = [Matrix.identity(target.size.token_width)]  # (M^{1:t,p})^T
+    for level, mixes in enumerate(target.mixes()):
+        stored = reads(target, level).transposed
         for prefix in prefixes:
-            yield (prefix @ stored).transposed
-        prefixes = [prefix @ mix for prefix in prefixes for mix in mixes[level]]
-    for prefix in prefixes:
-        yield prefix.transposed
+            yield stored @ prefix
+        turned = [mix.transposed for mix in mixes]
+        prefixes = [mix @ prefix for prefix in prefixes for mix in turned]
+    yield from prefixes
 
 
 def embedding(target: Target, width: int) -> Matrix:

@@ -262,7 +262,7 @@ def the_sparse_simulation_is_as_accurate_as_the_target() -> tuple[Check, ...]:
 def generic_checks(rules: Rules | None = None) -> tuple[Check, ...]:
     """The stated bound, and the derived one."""
     rules = rules or Rules()
-    stated = _trials(_drawn_cases, (1, 5, 50))
+    stated = _trials(_drawn_cases, (1, 5, 20))
     derived = _trials(lambda sizes: _drawn_cases(sizes)[::2], (1, 1, 5), NO_OVERFLOW)
     return (
         covers(_floating(random_error(rules), stated, RANDOM_BOUND)),
