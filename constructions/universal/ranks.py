@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from base64 import b85encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,7 +22,7 @@ from constructions.universal.definitions import TransformerSize
 from constructions.universal.drawn import DrawnModel
 from constructions.universal.draws import Block, Distribution, Draw
 from constructions.universal.sums import PAPER
-from verify.claims import Check, Profile, Source, claim, covers
+from verify.claims import Check, Profile, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
 from verify.facts import LEFT_INVERSE
 from verify.methods.exhaustive import Exhaustive
@@ -107,16 +107,19 @@ def rank_exhibit(change: Change) -> Callable[[DrawnModel], Json]:
 # --- the grid --------------------------------------------------------------------------------
 
 DTYPES: tuple[Distribution, ...] = ("uniform32", "uniform64")
+NORMAL: tuple[Distribution, ...] = ("gaussian",)
 TABLE_5 = TransformerSize(heads=4, layers=2, head_width=24, token_width=4)
 """The paper's Table 5 size, at which m-bar is 1024."""
 
 
-def grid(most: int, seeds: Iterable[int]) -> Iterator[DrawnModel]:
-    """H, L up to `most`, the widths of the claim, tied and not, both dtypes, m = m-bar."""
+def grid(
+    most: int, seeds: Iterable[int], laws: Sequence[Distribution] = DTYPES
+) -> Iterator[DrawnModel]:
+    """H, L up to `most`, the widths of the claim, tied and not, by each law, m = m-bar."""
     numbers = range(1, most + 1)
     for heads, layers, width, tokens in itertools.product(numbers, numbers, (1, 2, 4), (1, 3, 6)):
         size = TransformerSize(heads=heads, layers=layers, head_width=width, token_width=tokens)
-        for tied, dtype, seed in itertools.product((False, True), DTYPES, seeds):
+        for tied, dtype, seed in itertools.product((False, True), laws, seeds):
             yield drawn(size, dtype, seed, tied)
 
 
@@ -147,20 +150,30 @@ RANGES: dict[Profile, Range] = {
 }
 
 
+_NORMAL = _GRID.replace("float32 and float64", "independent standard normal entries")
+NORMAL_RANGES: dict[Profile, Range] = {
+    "quick": Range(bound=f"H = L = 1, {_NORMAL}, seed 0", over=lambda: grid(1, (0,), NORMAL)),
+    "standard": Range(bound=f"H, L <= 2, {_NORMAL}, seed 0", over=lambda: grid(2, (0,), NORMAL)),
+    "deep": Range(
+        bound=f"H, L <= 3, {_NORMAL}, seeds 0 to 9", over=lambda: grid(3, range(10), NORMAL)
+    ),
+}
+
+
 def draws_checks(change: Change = unchanged) -> tuple[Check, ...]:
-    """Each draw of the grid, certified modulo a prime."""
-    return (
-        covers(
-            Exhaustive(
-                holds=rank_fails(change),
-                ranges=RANGES,
-                rechecked_as="draw-rank",
-                exhibit=rank_exhibit(change),
-                parts=6,
-                leans_on=("library:flint", LEFT_INVERSE.trust),
-            )
-        ),
-    )
+    """Each draw of the grid, certified modulo a prime; and Gaussian ones."""
+
+    def certified(ranges: dict[Profile, Range], parts: int) -> Exhaustive:
+        return Exhaustive(
+            holds=rank_fails(change),
+            ranges=ranges,
+            rechecked_as="draw-rank",
+            exhibit=rank_exhibit(change),
+            parts=parts,
+            leans_on=("library:flint", LEFT_INVERSE.trust),
+        )
+
+    return covers(certified(RANGES, 6)), supports(certified(NORMAL_RANGES, 1))
 
 
 @claim(
