@@ -398,6 +398,10 @@ def _residual_worlds() -> Iterator[World]:
         for layers in range(1, 9)
     ]
     widths = [tokens, *sizes]
+
+    def width_of(n: int) -> Fraction:
+        return Fraction(widths[max(n, 0)])
+
     b: int = 2 * (heads + 1) * neurons
     a: int = b + heads + 1
     yield World(
@@ -415,7 +419,7 @@ def _residual_worlds() -> Iterator[World]:
             "N": lambda n: Fraction(max(n, 0)),
             "A": lambda n: Fraction(a) ** max(n, 0),
             "B": lambda n: Fraction(b) ** max(n, 0),
-            "S": lambda n: Fraction(widths[max(n, 0)]),
+            "S": width_of,
         },
         integers=range(6),
         free={"k": range(6)},

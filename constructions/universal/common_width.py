@@ -8,6 +8,7 @@ Source: Fixed Universal Transformers, Appendix E, Scope.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -211,6 +212,14 @@ def _world(case: Simulation, pad: Callable[[Universal, int], Universal]) -> Worl
     streams = [padded(x, full) for x in ours.streams]
     sums = {(layer, streams[layer]): padded(ours.sums[layer], full) for layer in range(size.layers)}
 
+    others = [padded(y, full) for y in theirs.streams]
+
+    def stream_at(known: list[Matrix], layer: int) -> Matrix:
+        return known[layer] if 0 <= layer < len(known) else zero
+
+    def partial_sum(n: int) -> Matrix:
+        return totals[n] if 0 <= n < len(totals) else zero
+
     def after(layer: int, total: Matrix, made: Matrix) -> Matrix:
         del layer
         return made + total if size.residual else made
@@ -231,15 +240,13 @@ def _world(case: Simulation, pad: Callable[[Universal, int], Universal]) -> Worl
             "gate": lambda j: column(gate, j),
             "up": lambda j: column(up, j),
             "down": lambda j: column(down, j).transposed,
-            "partial": lambda n: totals[n] if 0 <= n < len(totals) else zero,
+            "partial": partial_sum,
             "mlp": block(model),
             "mlpWide": block(padded_model),
             "sums": lambda layer, x: sums.get((layer, x), zero),
             "after": after,
-            "X": lambda layer: streams[layer] if 0 <= layer < len(streams) else zero,
-            "Y": lambda layer: (
-                padded(theirs.streams[layer], full) if 0 <= layer < len(streams) else zero
-            ),
+            "X": functools.partial(stream_at, streams),
+            "Y": functools.partial(stream_at, others),
         },
         free={"n": range(wide + 1), "k": range(size.layers)},
     )

@@ -205,6 +205,8 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
             return _fails(case, "the dense matrices must multiply to P_0; they do not")
         if most_ones(model) > case.width:
             return _fails(case, f"parameters need at most m ones, got {most_ones(model)}")
+        if layout.blocks and (wrong := miscounted(model)) is not None:
+            return _fails(case, wrong)
         if layout.tied and not model.tied:
             return _fails(case, "all layers must share their parameters; they do not")
         for blocks in local_blocks(model):
@@ -217,6 +219,29 @@ def selection_fails(layout: Layout) -> Callable[[FixedCase], Counterexample | No
         return None
 
     return holds
+
+
+def miscounted(model: Universal) -> str | None:
+    """A parameter whose ones are not as many as Appendix E states, or None.
+
+    d in a query or key map, q_l in a gate, up or down map, the width of Q_l in a value map (2 q_l,
+    or s_l + 2 q_l with residual), d_in in the readout.
+    """
+    size = model.size
+    for index in range(size.layers):
+        layer = model.layer(index)
+        stated = [
+            ("R_Q", layer.queries, size.head_width),
+            ("R_K", layer.keys, size.head_width),
+            ("R_V", layer.values, size.inner_width(size.probe_widths[index + 1])),
+            ("R_g, R_u, R_d", layer.gated or (), size.hidden_width(index)),
+            ("U", (model.readout,), size.token_width),
+        ]
+        for name, parts, count in stated:
+            for part in parts:
+                if part.ones != count:
+                    return f"{name} must have {count} ones in layer {index + 1}, got {part.ones}"
+    return None
 
 
 def first_rows(part: Ones) -> Indices:
