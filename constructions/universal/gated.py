@@ -24,12 +24,8 @@ from constructions.universal.lemma import agreement_fails, attention_symbols, le
 from constructions.universal.lemma_theory import FACTORS, lemma_goals, lemma_theory
 from constructions.universal.probes import coefficients, inverted, local_blocks
 from constructions.universal.routed import LAYOUT as ROUTED
-from constructions.universal.routed_theory import (
-    BRANCH,
-    routed_goals,
-    routed_theory,
-    routed_worlds,
-)
+from constructions.universal.routed_theory import BRANCH, routed_goals, routed_theory
+from constructions.universal.routed_worlds import routed_worlds
 from constructions.universal.sums import PAPER, member, summed
 from verify.claims import Check, Source, claim, covers, supports
 from verify.facts import COUNTING, INDUCTION, LEFT_INVERSE, MATRIX_LAWS, SELECTION_PRODUCT
