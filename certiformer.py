@@ -13,36 +13,50 @@ A claim of your own is a documented function that returns checks:
 and `certiformer verify FILE` settles it.
 """
 
+from verify.balls import Balls
 from verify.claims import Check, Claim, Setting, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
+from verify.methods.enclosure import Enclosure, Undecided
 from verify.methods.exhaustive import Exhaustive
+from verify.methods.floating import Floating, Measurement, Trial, Trials
 from verify.methods.identity import Equation, Identity
 from verify.methods.sampled import Sampled
 from verify.methods.smt import Smt
 from verify.methods.witness import Witness
+from verify.modular import Residues
 from verify.ranges import Range
 from verify.rational import Matrix
+from verify.real_lemmas import RealLemma
 from verify.run import settle
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 from verify.verdicts import Status, Verdict
 
 __all__ = [
     "Axiom",
+    "Balls",
     "Check",
     "Claim",
     "Counterexample",
+    "Enclosure",
     "Equation",
     "Exhaustive",
+    "Floating",
     "Goal",
     "Identity",
     "Matrix",
+    "Measurement",
     "Range",
+    "RealLemma",
+    "Residues",
     "Sampled",
     "Setting",
     "Smt",
     "Source",
     "Status",
     "Theory",
+    "Trial",
+    "Trials",
+    "Undecided",
     "Verdict",
     "Witness",
     "World",
