@@ -199,6 +199,47 @@ def run_machine(
 
 
 @app.command()
+def encode(
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET.safetensors", help="W_Q, W_K, W_V, W_O, ..")
+    ],
+    construction: Annotated[
+        str, typer.Option(help="How the fixed parameters are made; a wrong name lists all.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for E, the fixed parameters and the proof.")],
+    m: Annotated[
+        int | None, typer.Option(help="Embedding dimension; by default the least.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of a draw and of random inputs.")] = 0,
+    dtype: Annotated[str, typer.Option(help="What E is rounded to; a wrong one lists all.")] = (
+        "float32"
+    ),
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Write 0/1 parameters as dense matrices.")
+    ] = False,
+    inputs: Annotated[int, typer.Option(min=1, help="Random inputs to bound errors on.")] = 3,
+) -> None:
+    """Write the embedding by which a fixed universal transformer computes the target."""
+    from reports.encoding import Asked, encode_file
+
+    asked = Asked(
+        target=target,
+        construction=construction,
+        width=m,
+        seed=seed,
+        dtype=dtype,
+        dense=dense,
+        inputs=inputs,
+        out=out,
+    )
+    encoded = encode_file(asked)
+    if encoded.write is not None:
+        _uninterrupted(encoded.write)
+    _show(encoded.lines)
+    raise typer.Exit(encoded.status)
+
+
+@app.command()
 def recheck(
     folder: Folder,
     solver: Annotated[

@@ -186,6 +186,8 @@ def _facts(claims: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Json], list
 
 
 def _command(record: Mapping[str, Json], selectors: Sequence[str]) -> str:
+    if isinstance(own := record.get("command"), str):  # what another command than verify wrote
+        return own
     words = ["certiformer", "verify", *selectors]
     if record["profile"] != "standard":
         words += ["--profile", str(record["profile"])]

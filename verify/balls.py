@@ -356,7 +356,7 @@ def _exact(end: Any, rounded_away: Callable[[Any], bool]) -> Fraction:
             "a bound needs finite balls, got one without an end; raise the precision, or the "
             "function is not defined there"
         )
-    if end != 0 and abs(end) < arb(2) ** -MOST_EXPONENT:
+    if not end.is_zero() and abs(end) < arb(2) ** -MOST_EXPONENT:
         sign = 1 if end > 0 else -1
         return sign * Fraction(1, 1 << MOST_EXPONENT) if rounded_away(end) else Fraction(0)
     if abs(end) > arb(2) ** MOST_EXPONENT:

@@ -68,14 +68,18 @@ class Deviation:
 
 
 def deviation(encoding: Encoding, inputs: int, tokens: int, seed: int) -> Deviation:
-    """The largest errors over `inputs` random X of Gaussian entries k/64, shape (tokens, d_in).
+    """The largest errors over `inputs` random X of shape (tokens, d_in).
+
+    Entries are Gaussian, rounded to k/64, and rows of length about 1, as embedded tokens have.
 
     Raises:
         PrecisionError: MOST_BITS do not enclose the outputs.
     """
     source = seeded(seed)
     width = encoding.size.token_width
-    found = [_at(encoding, gaussian_matrix(source, tokens, width, 1.0)) for _ in range(inputs)]
+    found = [
+        _at(encoding, gaussian_matrix(source, tokens, width, width**-0.5)) for _ in range(inputs)
+    ]
     return Deviation(
         inputs=inputs,
         tokens=tokens,

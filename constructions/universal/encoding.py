@@ -23,7 +23,7 @@ from constructions.universal.layouts import Layout
 from constructions.universal.probes import Blocks, coefficients, probe
 from constructions.universal.ranks import rank_of
 from constructions.universal.rounding import rounded
-from constructions.universal.solving import local_inverses, solve_probes
+from constructions.universal.solving import independent_rows, local_inverses, solve_probes
 from constructions.universal.sums import PAPER
 from constructions.universal.weights import StoredTarget
 from verify.claims import Claim, Source, covers
@@ -33,7 +33,7 @@ from verify.methods.witness import Witness
 from verify.rational import Matrix
 from verify.verdicts import Json, Status
 
-MOST_ENTRIES = 1 << 24
+MOST_ENTRIES = 1 << 20
 """Entries of an E that is written exactly."""
 MOST_DRAWN = 1 << 25
 """Entries of a drawn model, all held exactly."""
@@ -112,7 +112,7 @@ def solve_drawn(drawn: DrawnModel, target: Target) -> Solved | Deficit:
     inverses = local_inverses(model)
     if inverses is None:
         return Deficit(text="every local block B_j must be invertible, one is singular")
-    found = solve_probes(probe(model, 0).dense(), coefficients(target, 0, inverses))
+    found = smallest_solution(probe(model, 0).dense(), coefficients(target, 0, inverses))
     if found is None:
         rank, needed = rank_of(drawn).rank, target.size.probe_width
         return Deficit(text=f"P_0 must have full column rank {needed}, its rank is {rank}")
@@ -123,6 +123,18 @@ def solve_drawn(drawn: DrawnModel, target: Target) -> Solved | Deficit:
         embedding=found.transposed,
         inverses=inverses,
     )
+
+
+def smallest_solution(probes: Matrix, content: Matrix) -> Matrix | None:
+    """E^T of shape (m, d_in) with P_0^T E^T = content, of least norm: P_0 (P_0^T P_0)^-1 content.
+
+    An m above s_0 so conditions E better. None if P_0 has not full column rank.
+    """
+    if probes.height == probes.width:
+        return solve_probes(probes, content)
+    if independent_rows(probes) is None:
+        return None
+    return probes @ (probes.transposed @ probes).solve(content)
 
 
 CONSTRUCTIONS: dict[str, Construction] = {

@@ -95,7 +95,7 @@ class Bounded:
         carried = self.error @ size + self.exact.mapped(abs) @ other.error
         rounding = (self.size @ size).scaled(product_error(self.format, length))
         error = carried + rounding
-        lost = _constant(error, 2 * (length + 1) * self.format.underflow)
+        lost = constant_balls(error, 2 * (length + 1) * self.format.underflow)
         return self._finite(self.exact @ other.exact, error + lost)
 
     def __add__(self, other: Bounded) -> Bounded:
@@ -109,7 +109,7 @@ class Bounded:
         size, unit = self.size, self.format.stored_unit
         carried = self.error.hadamard(other.size) + self.exact.mapped(abs).hadamard(other.error)
         error = carried + size.hadamard(other.size).scaled(unit)
-        lost = _constant(error, self.format.underflow)
+        lost = constant_balls(error, self.format.underflow)
         return self._finite(self.exact.hadamard(other.exact), error + lost)
 
     def _finite(self, exact: Balls, error: Balls) -> Bounded:
@@ -130,7 +130,7 @@ class Bounded:
         shares = softmax_of(mask, shrink)(self.exact)
         farthest = _logarithms_off(logits, mask)
         growth = Balls.of(farthest, shares.bits).exp()
-        spread = shares.hadamard(growth - _constant(growth, Fraction(1)))
+        spread = shares.hadamard(growth - constant_balls(growth, Fraction(1)))
         unit, most = self.format.inner_unit, Fraction(1) + 2 * self.format.inner_unit
         height, width = self.shape
         errors = [
@@ -142,7 +142,7 @@ class Bounded:
         if unit < self.format.stored_unit:
             size = shares.mapped(abs) + error
             error = error + size.scaled(self.format.stored_unit)
-            error = error + _constant(error, self.format.underflow)
+            error = error + constant_balls(error, self.format.underflow)
         return Bounded(exact=shares, error=error, format=self.format)
 
     def _shrunk(self, shrink: Exact) -> Bounded:
@@ -154,7 +154,7 @@ class Bounded:
         factor = Balls.of(squares, self.exact.bits).sqrt()
         carried, unit = self.error.hadamard(factor), self.format.inner_unit
         rounding = self.size.hadamard(factor).scaled(_gamma(4, unit))
-        lost = _constant(carried, FLUSHED)
+        lost = constant_balls(carried, FLUSHED)
         return Bounded(
             exact=self.exact.hadamard(factor), error=carried + rounding + lost, format=self.format
         )
@@ -203,7 +203,7 @@ def _logarithms_off(logits: Bounded, mask: Mask) -> Matrix:
     return Matrix.from_rows(rows)
 
 
-def _constant(like: Balls, value: Fraction) -> Balls:
+def constant_balls(like: Balls, value: Fraction) -> Balls:
     """Balls of the same shape and precision, all of one value."""
     height, width = like.shape
     return Balls.of(Matrix(height, width, [value] * (height * width)), like.bits)

@@ -20,10 +20,9 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from constructions.universal.error_bounds import FLUSHED, Bounded
+from constructions.universal.error_bounds import FLUSHED, Bounded, constant_balls
 from constructions.universal.floats import Floats
 from verify.balls import Balls
-from verify.rational import Matrix
 
 ROUNDINGS = 8
 """Units of roundoff, at the size of what enters, by which SiLU and GELU are off."""
@@ -53,17 +52,12 @@ class Gate:
         error = entering.error.scaled(self.slope)
         if self.rounds:
             error = error + entering.size.scaled(ROUNDINGS * format.inner_unit)
-            error = error + _constant(error, LOST)
+            error = error + constant_balls(error, LOST)
             if format.inner_unit < format.stored_unit:
                 size = exact.mapped(abs) + error
                 error = error + size.scaled(format.stored_unit)
-                error = error + _constant(error, format.underflow)
+                error = error + constant_balls(error, format.underflow)
         return Bounded(exact=exact, error=error, format=format)
-
-
-def _constant(like: Balls, value: Fraction) -> Balls:
-    height, width = like.shape
-    return Balls.of(Matrix(height, width, [value] * (height * width)), like.bits)
 
 
 def _erf(wide: Any) -> Any:

@@ -94,7 +94,7 @@ def named_parts(model: FixedModel[Any, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _numbers(block: Block) -> NDArray[np.float64]:
-    return np.ldexp(block.integers.astype(np.float64), block.exponent)
+    return np.ldexp(block.wholes, block.exponent)
 
 
 def _places(part: ColumnMap | Ones) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

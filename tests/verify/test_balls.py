@@ -337,3 +337,24 @@ def test_floats_and_too_few_bits_are_refused() -> None:
         SQUARE.scaled(0.5)  # type: ignore[arg-type]
     with pytest.raises(SizeError, match="at least 2 bits, got 1"):
         Balls.of(THIRD, 1)
+
+
+# --- ends that cannot be written out -----------------------------------------------------------
+
+
+def test_an_end_too_close_to_0_to_be_written_out_is_rounded_to_the_safe_side() -> None:
+    tiny = Balls.of(Matrix(1, 2, [-(10**20), 10**20]), 64).hadamard(
+        Balls.of(Matrix(1, 2, [1, -1]), 64)
+    )
+    lower, upper = tiny.exp()[0, 0]
+    assert lower == 0
+    assert 0 < upper < Fraction(1, 1 << 1000)
+    lower, upper = tiny.exp().scaled(-1)[0, 1]
+    assert -Fraction(1, 1 << 1000) < lower < 0
+    assert upper == 0
+
+
+def test_an_end_too_large_to_be_written_out_is_an_error() -> None:
+    large = Balls.of(Matrix(1, 1, [10**20]), 64).exp()
+    with pytest.raises(PrecisionError, match="a bound needs numbers below 2\\^1048576"):
+        large.magnitude_upper()

@@ -112,6 +112,18 @@ def test_figures_stand_in_the_notes_alone() -> None:
     assert Verdict.from_json(json.loads(json.dumps(verdict.as_json()))).notes == verdict.notes
 
 
+def test_details_stand_beside_the_figures_in_the_notes() -> None:
+    def measure(trial: Trial) -> Measurement:
+        return Measurement(error=1.0, bound=2.0, details={"numbers": float(trial.case)})
+
+    method = floating(measure)
+    verdict = method.combine(settled(method, 2))
+    found = verdict.notes["measured"]["float64 on cpu"]["figures"]
+    assert sorted(row[2]["numbers"] for row in found) == [5.0] * 3 + [50.0] * 3
+    assert all(row[:2] == [1.0, 0.5] for row in found)
+    assert "numbers" not in verdict.evidence
+
+
 def test_a_wrong_twin_is_refuted_with_its_trial_and_without_figures() -> None:
     verdict = floating(harmonic(factor=1e-9)).settle(QUICK)
     assert verdict.status is Status.REFUTED
