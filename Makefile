@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= reports/out
+DEVICE ?= cuda
+SIZE ?= full
 READY := $(VENV)/ready
 
-.PHONY: setup verify test lint bench clean
+.PHONY: setup verify test lint bench gpu clean
 
 setup: $(READY)
 
@@ -29,6 +31,11 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/run.py
+
+# References first, on the CPU; what is measured on DEVICE joins the figures of the run in OUT.
+gpu: $(READY)
+	$(BIN)/python tests/gpu/run.py prepare --size $(SIZE) --out $(OUT)/gpu.npz
+	$(BIN)/python tests/gpu/run.py measure $(OUT)/gpu.npz --device $(DEVICE) --out $(OUT)/gpu.json
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

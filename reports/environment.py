@@ -20,8 +20,8 @@ from verify.worker import Limits
 SCHEMA = "certiformer/run/1"
 RUN = "run.json"
 LIBRARIES = tuple(
-    "certiformer python-flint numpy sympy z3-solver cvc5 hypothesis networkx torch numba psutil "
-    "typer rich jinja2 latex2mathml".split()
+    "certiformer python-flint numpy sympy z3-solver cvc5 hypothesis networkx matplotlib "
+    "safetensors torch numba psutil typer rich jinja2 latex2mathml".split()
 )
 GIT_SECONDS = 10.0
 

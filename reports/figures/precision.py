@@ -76,7 +76,8 @@ def points_of_run(run: Mapping[str, Json]) -> tuple[list[Point], str]:
             name, _, device = place.partition(" on ")
             devices.add(device)
             for error, _, details in row["figures"]:
-                points += _points(name, side, error, details)
+                if "steps" not in details:  # E solved in the format is another simulation
+                    points += _points(name, side, error, details)
     return points, ", ".join(sorted(devices))
 
 
@@ -143,7 +144,7 @@ def _figure(name: str, caption: str, figure: Any) -> Figure:
 def _counted(points: Sequence[Point]) -> str:
     names = [name for name in FORMATS if any(point.format == name for point in points)]
     most = max(sum(point.format == name for point in points) for name in names)
-    return f"{most} draws, each in {', '.join(names)}"
+    return f"{most} {'draw' if most == 1 else 'draws'}, each in {', '.join(names)}"
 
 
 def _by_condition(points: Sequence[Point]) -> Any:
@@ -190,9 +191,7 @@ def _by_format(points: Sequence[Point]) -> Any:
     """Per format and side the median, the range and the a-priori bound, on a logarithmic axis."""
     figure, axes = svg.canvas(7.2, 4.6)
     names = [name for name in FORMATS if any(point.format == name for point in points)]
-    for offset, (side, (words, colour, marker)) in zip(
-        (-0.22, 0, 0.22), SIDES.items(), strict=True
-    ):
+    for index, (side, (words, colour, marker)) in enumerate(SIDES.items()):
         for place, name in enumerate(names):
             chosen = [p for p in points if (p.format, p.side) == (name, side)]
             errors = [point.error for point in chosen]

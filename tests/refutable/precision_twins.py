@@ -1,0 +1,83 @@
+"""Wrong twins of the claims about enclosures and finite precision: all are refuted.
+
+`certiformer verify tests/refutable/precision_twins.py` finds the first instance in its range on
+which each fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+from constructions.universal.enclosed import Gate, enclosure_checks
+from constructions.universal.floats import FORMATS, Floats, Format
+from constructions.universal.precision import Rules, generic_checks, sparse_checks
+from verify.claims import Check, load_file
+from verify.rational import Matrix
+from verify.verdicts import Status
+
+twin = load_file(Path(__file__).with_name("refuting.py")).twin
+
+
+def off_by(change: Fraction) -> Callable[[Matrix], Matrix]:
+    """E with its first entry changed."""
+    return lambda exact: exact + Matrix.with_ones(*exact.shape, [0], [0]).scaled(change)
+
+
+def other_gate(gate: Gate) -> Gate:
+    """GELU for SiLU, and SiLU for GELU."""
+    return "gelu" if gate == "silu" else "silu"
+
+
+def in_bfloat16(exact: Matrix) -> Matrix:
+    """E rounded to bfloat16, whatever the format of the run."""
+    rounded = Floats.of(exact, FORMATS["bfloat16"]).exact()
+    return exact if rounded is None else rounded
+
+
+def always_double(_: Format) -> Format:
+    """The model of float64, whatever the format of the run."""
+    return FORMATS["float64"]
+
+
+@twin("universal.enclosure", r"\hat E_{11} = E_{11} + 10^{-20}", Status.BOUNDED)
+def a_coordinate_may_be_off_in_the_twentieth_decimal() -> tuple[Check, ...]:
+    """Both outputs agree to 30 decimals if one entry of E is off by 10^-20."""
+    return enclosure_checks(embedded=off_by(Fraction(1, 10**20)))
+
+
+@twin("universal.enclosure.gate", r"\sigma' \ne \sigma", Status.BOUNDED)
+def the_universal_gate_may_be_another() -> tuple[Check, ...]:
+    """A target with SiLU is simulated by a universal model with GELU, and the other way round."""
+    return enclosure_checks(gate_of=other_gate)
+
+
+@twin("universal.precision.sparse", r"\hat E = \mathrm{bfloat16}(E)", Status.SAMPLED)
+def the_sparse_embedding_may_be_of_lower_precision() -> tuple[Check, ...]:
+    """E may be stored in bfloat16 for runs in any format."""
+    return sparse_checks(Rules(stored=in_bfloat16))
+
+
+@twin("universal.precision.sparse_corrupted", r"\hat E_{11} = E_{11} + 1/8", Status.SAMPLED)
+def a_coordinate_of_the_sparse_embedding_may_be_wrong() -> tuple[Check, ...]:
+    """The sparse simulation is as accurate if one entry of E is off by 1/8."""
+    return sparse_checks(Rules(stored=off_by(Fraction(1, 8))))
+
+
+@twin("universal.precision.sparse_derived", r"u = 2^{-53} \text{ in every format}", Status.SAMPLED)
+def bounds_of_double_precision_hold_in_all() -> tuple[Check, ...]:
+    """The a-priori bounds of float64 hold in every format."""
+    return sparse_checks(Rules(model_of=always_double))
+
+
+@twin("universal.precision.generic", r"\hat E = \mathrm{bfloat16}(E)", Status.SAMPLED)
+def the_solved_embedding_may_be_of_lower_precision() -> tuple[Check, ...]:
+    """The solved E may be stored in bfloat16 for runs in any format."""
+    return generic_checks(Rules(stored=in_bfloat16))
+
+
+@twin("universal.precision.generic_corrupted", r"\hat E_{11} = E_{11} + 1/8", Status.SAMPLED)
+def a_coordinate_of_the_solved_embedding_may_be_wrong() -> tuple[Check, ...]:
+    """The random simulation is as accurate if one entry of E is off by 1/8."""
+    return generic_checks(Rules(stored=off_by(Fraction(1, 8))))
