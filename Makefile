@@ -31,6 +31,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/run.py
+	$(BIN)/python tests/benchmarks/draws.py
 
 # References first, on the CPU; what is measured on DEVICE joins the figures of the run in OUT.
 gpu: $(READY)
