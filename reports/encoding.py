@@ -46,7 +46,7 @@ EMBEDDING, MODEL, REPORT = "embedding.safetensors", "universal.safetensors", "re
 TOKENS = 6
 """Rows of the random inputs on which errors are bounded and measured."""
 LARGEST_BYTES = 64 << 20
-"""Larger certificates are not rechecked."""
+"""Larger certificates would take `recheck` too long."""
 REFUTED = 1
 
 

@@ -31,7 +31,7 @@ from typing import Any, cast
 RECORD_SCHEMA = "certiformer/record/1"
 SCHEMA = "certiformer/certificate/1"
 FIELDS = {"schema", "kind", "claim", "statement", "content"}
-LARGEST_BYTES = 64 << 20
+LARGEST_BYTES = 256 << 20
 LARGEST_EXPONENT = 100
 LEAST_PRIME = 1 << 30
 SOLVER_SECONDS = 120
