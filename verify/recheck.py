@@ -113,9 +113,7 @@ def rows_of(texts: Any) -> Rows:
 def product(left: Rows, right: Rows) -> Rows:
     """Matrix product; zeros of the right factor, of which sparse models are full, are skipped."""
     require(not left or len(left[0]) == len(right), "matrices do not fit for a product")
-    columns = [
-        [(k, y) for k, y in enumerate(column) if y] for column in zip(*right, strict=True)
-    ]
+    columns = [[(k, y) for k, y in enumerate(column) if y] for column in zip(*right, strict=True)]
     return [
         [sum((row[k] * y for k, y in column), Fraction(0)) for column in columns] for row in left
     ]
