@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -1412,7 +1413,9 @@ KINDS: dict[str, Callable[[Item], Outcome]] = {
 # --- solvers ---------------------------------------------------------------------------------
 
 MODULES = {
-    "z3": "import sys, z3; s = z3.Solver(); s.from_string(sys.stdin.read()); print(s.check())",
+    "z3": (
+        "import sys, z3; s = z3.SimpleSolver(); s.from_string(sys.stdin.read()); print(s.check())"
+    ),
     "cvc5": (
         "import sys, cvc5; s = cvc5.Solver(cvc5.TermManager()); "
         "s.setOption('enum-inst', 'true'); p = cvc5.InputParser(s); "
@@ -1423,17 +1426,20 @@ MODULES = {
 }
 
 
+def solver_command(solver: str, file: str) -> list[str] | None:
+    """How to start a solver on a file: as a Python module that can be imported, or a binary."""
+    if solver in MODULES and find_spec(solver) is not None:
+        return [sys.executable, "-c", MODULES[solver]]
+    return None if shutil.which(solver) is None else [solver, file]
+
+
 def ask(solver: str, script: str) -> str:
-    """A solver's answer to a script, from a child process: a binary, or a Python module."""
-    binary = shutil.which(solver)
+    """A solver's answer to a script, from a child process."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "goal.smt2"
         file.write_text(script)
-        if solver in MODULES:
-            command = [sys.executable, "-c", MODULES[solver]]
-        elif binary is not None:
-            command = [binary, str(file)]
-        else:
+        command = solver_command(solver, str(file))
+        if command is None:
             return "no such solver"
         try:
             done = subprocess.run(
@@ -1510,7 +1516,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or solver == "":
         sys.stderr.write("recheck: one run's folder is required: recheck.py DIR [--solver NAME]\n")
         return 2
-    if solver is not None and solver not in MODULES and shutil.which(solver) is None:
+    if solver is not None and solver_command(solver, "") is None:
         sys.stderr.write(
             f"recheck: --solver must name z3, cvc5 or a binary on PATH, got {solver!r}; "
             "install it\n"

@@ -267,6 +267,13 @@ def test_an_unknown_solver_is_wrong_usage(tmp_path: Path) -> None:
     assert "must name z3, cvc5 or a binary on PATH, got 'no-such-solver'" in done.stderr
 
 
+def test_a_solver_that_cannot_be_imported_is_wrong_usage_not_a_rejection(copy: Path) -> None:
+    command = [sys.executable, "-S", "-I", str(SCRIPT), str(copy), "--solver", "z3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": ""})
+    assert done.returncode == 2
+    assert "--solver must name z3, cvc5 or a binary on PATH, got 'z3'; install it" in done.stderr
+
+
 def test_it_imports_the_standard_library_alone() -> None:
     modules: set[str] = set()
     for node in ast.walk(ast.parse(SCRIPT.read_text())):
