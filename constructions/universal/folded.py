@@ -150,9 +150,6 @@ TIED_LAYOUT = _layout("folded looped", looped_on, tied=True)
 
 # --- theory ----------------------------------------------------------------------------------
 
-IDENTITY_KEYS = "(mul a unit)"
-"""A times the transpose of the identity key block; a refutable twin replaces it."""
-
 
 def factors_theory() -> Theory:
     """Two blocks beside each other, times the transpose of two others."""
@@ -175,7 +172,7 @@ def factors_theory() -> Theory:
             ),
             Axiom(
                 "units",
-                f"(and (= (transpose unit) unit) (= {IDENTITY_KEYS} a))",
+                "(and (= (transpose unit) unit) (= (mul a unit) a))",
                 "the identity is symmetric and neutral",
             ),
             Axiom(

@@ -154,12 +154,6 @@ def coefficients(target: Target, layer: int, inverses: Blocks | None = None) -> 
     return current
 
 
-def probe_columns(embedding: Matrix, probes: Ones) -> Matrix | None:
-    """(E P_0)^T from E^T of shape (m, d_in), if P_0 selects distinct coordinates; else None."""
-    sources = probes.selection()
-    return None if sources is None else embedding.select_rows(sources.tolist())
-
-
 def invariant_holds(
     universal: FixedModel[Any, Any],
     target: Target,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,18 +28,14 @@ from constructions.universal.definitions import Target, TransformerSize, Univers
 from constructions.universal.drawn import random_model
 from constructions.universal.draws import Block
 from constructions.universal.instances import DenseModel
-from constructions.universal.layouts import Layout
 from constructions.universal.maps import ColumnMap, Dense, Ones
 from verify.claims import Check, load_file
 from verify.rational import Matrix
 from verify.verdicts import Status
 
-twin = load_file(Path(__file__).with_name("refuting.py")).twin
-
-
-def changed(layout: Layout, change: Any) -> Layout:
-    """The layout with its fixed parameters changed."""
-    return replace(layout, build=lambda size, width: change(layout.build(size, width)))
+refuting = load_file(Path(__file__).with_name("refuting.py"))
+twin, changed = refuting.twin, refuting.changed
+heads_swapped, keys_read_queries = refuting.heads_swapped, refuting.keys_read_queries
 
 
 # --- gated and residual blocks ---------------------------------------------------------------
@@ -60,7 +55,7 @@ def the_scale_may_be_twice_what_it_is() -> tuple[Check, ...]:
 
 
 def gate_scaled(target: Target, width: int) -> Matrix:
-    """E with the scale of the last layer on the gate branch: its ups are those of one neuron."""
+    """E with gate and linear branch exchanged, so that alpha scales what should be the gate."""
     swapped = replace(target, gates=target.ups, ups=target.gates)
     return routed.embedding(swapped, width)
 
@@ -231,17 +226,6 @@ def columns_may_be_repeated() -> tuple[Check, ...]:
 
 
 # --- folded ----------------------------------------------------------------------------------
-
-
-def keys_read_queries(model: Universal) -> Universal:
-    """R_K = R_Q."""
-    return replace(model, keys=model.queries)
-
-
-def heads_swapped(model: Universal) -> Universal:
-    """R_V^{l,h} of head H + 1 - h."""
-    swapped = tuple(layer[::-1] for layer in model.values)
-    return replace(model, values=swapped[:1] * len(swapped) if model.tied else swapped)
 
 
 @twin("universal.folded.identity", r"R_K^{l,h} = R_Q^{l,h}")

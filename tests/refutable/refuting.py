@@ -1,13 +1,35 @@
-"""What the wrong twins share: how one is stated, and how its instance checks are settled."""
+"""What the wrong twins share: how one is stated, broken and settled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from constructions.universal.definitions import Universal
+from constructions.universal.layouts import Layout
 from verify.claims import Check, Claim, Setting, Source, claim, claims_of, load_file
 from verify.verdicts import Status, Verdict, claim_status
+
+Change = Callable[[Universal], Universal]
+
+
+def changed(layout: Layout, change: Change) -> Layout:
+    """The layout with its fixed parameters changed."""
+    return replace(layout, build=lambda size, width: change(layout.build(size, width)))
+
+
+def heads_swapped(model: Universal) -> Universal:
+    """R_V^{l,h} of head H + 1 - h."""
+    swapped = tuple(layer[::-1] for layer in model.values)
+    return replace(model, values=swapped[:1] * len(swapped) if model.tied else swapped)
+
+
+def keys_read_queries(model: Universal) -> Universal:
+    """R_K = R_Q."""
+    return replace(model, keys=model.queries)
+
 
 QUICK = Setting(profile="quick")
 

@@ -26,7 +26,7 @@ from constructions.universal import (
     unrolling,
 )
 from constructions.universal.definitions import Target, TransformerSize, Universal
-from constructions.universal.layouts import LEAF, Coordinates, Layout, coordinates
+from constructions.universal.layouts import LEAF, Coordinates, coordinates
 from constructions.universal.maps import ColumnMap, Ones
 from lowerbounds import spanning
 from lowerbounds.shared_attention import fixed_factors, free_factors
@@ -34,34 +34,17 @@ from verify.claims import Check, load_file
 from verify.rational import Matrix
 from verify.verdicts import Status
 
-Change = Callable[[Universal], Universal]
-
-
-twin = load_file(Path(__file__).with_name("refuting.py")).twin
+refuting = load_file(Path(__file__).with_name("refuting.py"))
+twin, changed = refuting.twin, refuting.changed
+heads_swapped, keys_read_queries = refuting.heads_swapped, refuting.keys_read_queries
 
 
 # --- broken layouts --------------------------------------------------------------------------
 
 
-def changed(layout: Layout, change: Change) -> Layout:
-    """The layout with its fixed parameters changed."""
-    return replace(layout, build=lambda size, width: change(layout.build(size, width)))
-
-
-def heads_swapped(model: Universal) -> Universal:
-    """R_V^{l,h} of head H + 1 - h."""
-    swapped = tuple(layer[::-1] for layer in model.values)
-    return replace(model, values=swapped[:1] * len(swapped) if model.tied else swapped)
-
-
 def a_layer_late(model: Universal) -> Universal:
     """R_V^{l,h} of layer l - 1, from the second layer on."""
     return replace(model, values=(model.values[0], *model.values[:-1]))
-
-
-def keys_read_queries(model: Universal) -> Universal:
-    """R_K = R_Q."""
-    return replace(model, keys=model.queries)
 
 
 def one_leaf(model: Universal) -> Universal:
