@@ -1,4 +1,4 @@
-"""The machine that `certiformer run` is given: a file, or a machine's text itself."""
+"""The machine that a command is given, a file or a machine's text itself, and its input."""
 
 from __future__ import annotations
 
@@ -10,29 +10,37 @@ from verify.errors import MachineFormatError, UsageError
 
 if TYPE_CHECKING:
     from constructions.machines.definitions import TuringMachine
+    from constructions.machines.formats.machine_file import MachineFile, QueueTable
 
-UNREAD = (".yaml", ".yml", ".jff")
-"""Formats that are known by their suffix and not read yet."""
-READ = (".txt",)
+SPACE = " "
 
 
-def read_machine(argument: str) -> TuringMachine:
+def read_machine(argument: str, text: str | None = None) -> MachineFile:
     """The machine in the file of this name if there is one, else the one that the text describes.
+
+    Its input is `text`, or the file's own where no text is given.
 
     Raises:
         MachineFormatError: neither can be read.
+        UsageError: a symbol of the input is not the machine's.
     """
-    from constructions.machines.formats.bbchallenge import read
+    from constructions.machines.formats import bbchallenge, files
+    from constructions.machines.formats.machine_file import MachineFile
 
     path = Path(argument)
     if _is_place(path):
-        return read(_content(path), argument)
-    if "/" in argument or path.suffix in (*READ, *UNREAD):
+        extra = dict.fromkeys((text or "").replace(SPACE, ""))
+        given = files.read_file(path, argument, extra)
+    elif "/" in argument or path.name.lower().endswith(files.SUFFIXES):
         raise MachineFormatError(
             f"{argument}: must be a machine's file or text such as 1RB1LB_1LA1RZ, got the name of "
             "a file that does not exist; check the path"
         )
-    return read(argument)
+    else:
+        given = MachineFile(machine=bbchallenge.read(argument))
+    if text is None:
+        return given
+    return MachineFile(machine=given.machine, word=read_word(given.machine, text, argument))
 
 
 def _is_place(path: Path) -> bool:
@@ -42,37 +50,24 @@ def _is_place(path: Path) -> bool:
         return False
 
 
-def _content(path: Path) -> str:
-    if path.suffix in UNREAD:
-        raise MachineFormatError(
-            f"{path}: machines are read from bbchallenge text, got a {path.suffix} file, which is "
-            "not read yet; write the machine as text such as 1RB1LB_1LA1RZ"
-        )
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise MachineFormatError(
-            f"{path}: must be UTF-8 text, got byte {error.object[error.start]:#04x} at "
-            f"{error.start}; save it as text"
-        ) from error
-    except OSError as error:
-        raise MachineFormatError(
-            f"{path}: must be a readable file, got {error.strerror or error}; check the path"
-        ) from error
-
-
-def read_word(machine: TuringMachine, text: str) -> tuple[str, ...]:
+def read_word(machine: TuringMachine | QueueTable, text: str, source_name: str) -> tuple[str, ...]:
     """The input word: a symbol a character, or between blanks if a symbol has more than one.
+
+    Where each symbol is one character and a space is none of them, a space is the blank.
 
     Raises:
         UsageError: a symbol is not the machine's.
     """
+    from constructions.machines.formats.machine_file import listed
+
     single = all(len(symbol) == 1 for symbol in machine.alphabet)
     word: Sequence[str] = text if single else text.split()
+    if single and SPACE not in machine.alphabet:
+        word = text.replace(SPACE, machine.blank)
     for place, symbol in enumerate(word):
         if symbol not in machine.alphabet:
             raise UsageError(
-                f"--input: symbol {place} must be one of {', '.join(machine.alphabet)}, got "
-                f"{symbol!r}; use the machine's own symbols"
+                f"--input: symbol {place} must be one of {listed(machine.alphabet)}, the symbols "
+                f"of {source_name}, got {symbol!r}; use the machine's own symbols"
             )
     return tuple(word)

@@ -14,7 +14,7 @@ parity is a bit mask whose bit i belongs to the i-th symbol of the alphabet; `pa
 Source: Sliding-Window Transformers Without Positional Encodings, Sections 3 and 4.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
@@ -137,17 +137,18 @@ class TuringMachine:
         object.__setattr__(self, "rules", MappingProxyType(dict(self.rules)))
         self._require_distinct("alphabet", self.alphabet)
         self._require_distinct("states", self.states)
-        self._require_known("blank", self.blank, self.alphabet)
-        self._require_known("start", self.start, self.states)
+        alphabet, states = dict.fromkeys(self.alphabet), dict.fromkeys(self.states)
+        self._require_known("blank", self.blank, alphabet)
+        self._require_known("start", self.start, states)
         for state in sorted(self.halting):
-            self._require_known("halting", state, self.states)
+            self._require_known("halting", state, states)
         rows: dict[str, dict[str, tuple[str, int, str]]] = {state: {} for state in self.states}
         for (state, symbol), rule in self.rules.items():
             where = f"rules[{state!r}, {symbol!r}]"
-            self._require_known(where, state, self.states)
-            self._require_known(where, symbol, self.alphabet)
-            self._require_known(f"{where}.write", rule.write, self.alphabet)
-            self._require_known(f"{where}.next_state", rule.next_state, self.states)
+            self._require_known(where, state, states)
+            self._require_known(where, symbol, alphabet)
+            self._require_known(f"{where}.write", rule.write, alphabet)
+            self._require_known(f"{where}.next_state", rule.next_state, states)
             if rule.move not in {-1, 0, 1}:
                 raise MachineError(
                     f"TuringMachine.{where}.move must be -1, 0 or 1, got {rule.move}; "
@@ -164,7 +165,7 @@ class TuringMachine:
                 f"got {names!r}; name each once"
             )
 
-    def _require_known(self, where: str, name: str, names: tuple[str, ...]) -> None:
+    def _require_known(self, where: str, name: str, names: Collection[str]) -> None:
         if name not in names:
             raise MachineError(
                 f"TuringMachine.{where} must be one of {', '.join(names)}, got {name!r}; declare it"

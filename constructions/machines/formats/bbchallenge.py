@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from constructions.machines.definitions import Rule, TuringMachine
+from constructions.machines.formats.machine_file import unwritable
 from verify.errors import MachineFormatError
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -81,6 +82,31 @@ def write(machine: TuringMachine) -> str:
         "".join(_written(machine.rules.get((state, symbol))) for symbol in machine.alphabet)
         for state in running
     )
+
+
+def renamed(machine: TuringMachine) -> TuringMachine:
+    """The machine under the format's names: start A, then B, ..; halting Z; blank 0, then 1, ..
+
+    Raises:
+        MachineFormatError: a stay move, a start that halts, several halting states, or too many
+            states or symbols.
+    """
+    stopped = {machine.start, *machine.halting}
+    running = (machine.start, *(state for state in machine.states if state not in stopped))
+    entered = {target for row in machine.rows.values() for _, _, target in row.values()}
+    halting = sorted(entered & machine.halting)
+    _require_renamable(machine, len(running), halting)
+    symbols = (machine.blank, *(symbol for symbol in machine.alphabet if symbol != machine.blank))
+    digit = dict(zip(symbols, DIGITS, strict=False))
+    letter = dict(zip(running, LETTERS, strict=False)) | dict.fromkeys(halting, LETTERS[-1])
+    rules = {
+        (letter[state], digit[symbol]): Rule(
+            write=digit[write], move=move, next_state=letter[target]
+        )
+        for state in running
+        for symbol, (write, move, target) in machine.rows[state].items()
+    }
+    return _assembled(machine.name, LETTERS[: len(running)], DIGITS[: len(machine.alphabet)], rules)
 
 
 def every_machine(states: int, symbols: int) -> Iterator[TuringMachine]:
@@ -165,6 +191,20 @@ def _assembled(
         halting=frozenset(halting),
         rules=rules,
     )
+
+
+def _require_renamable(machine: TuringMachine, running: int, halting: list[str]) -> None:
+    symbols = len(machine.alphabet)
+    stays = any(not move for row in machine.rows.values() for _, move, _ in row.values())
+    for broken, required, got, remedy in (
+        (machine.start in machine.halting, "a start that runs", "one that halts", "begin earlier"),
+        (stays, "moves L and R", "a stay move", "make two moves of it"),
+        (len(halting) > 1, "one halting state", ", ".join(halting), "merge them"),
+        (running > MOST_STATES, f"at most {MOST_STATES} states", f"{running}", "merge some"),
+        (symbols > len(DIGITS), f"at most {len(DIGITS)} symbols", f"{symbols}", "encode them"),
+    ):
+        if broken:
+            raise unwritable(machine.name, "bbchallenge text", required, got, remedy)
 
 
 def _written(rule: Rule | None) -> str:

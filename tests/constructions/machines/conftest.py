@@ -1,42 +1,20 @@
 """Random machines for the tests of this folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import strategies as st
 
-from constructions.machines.definitions import QueueMachine, Rule, TuringMachine, tabulated
+from constructions.machines import random_machines
+from constructions.machines.definitions import QueueMachine, TuringMachine
+from constructions.machines.formats.machine_file import MachineFile, QueueTable
 
 TuringCase = tuple[TuringMachine, tuple[str, ...]]
 QueueCase = tuple[QueueMachine[str], tuple[str, ...]]
 
 
 @st.composite
-def _turing_cases(draw: st.DrawFn) -> TuringCase:
-    alphabet = ("_", "a", "b")[: draw(st.integers(2, 3))]
-    running = ("p", "q", "r", "s", "t")[: draw(st.integers(2, 5))]
-    rule = st.builds(
-        Rule,
-        write=st.sampled_from(alphabet),
-        move=st.sampled_from((-1, 1, -1, 1, 0)),
-        next_state=st.sampled_from((*running, *running, "halt")),
-    )
-    places = [(state, symbol) for state in running for symbol in alphabet]
-    entries = draw(st.lists(st.none() | rule | rule, min_size=len(places), max_size=len(places)))
-    machine = TuringMachine(
-        name="random",
-        blank="_",
-        alphabet=alphabet,
-        states=(*running, "halt"),
-        start="p",
-        halting=frozenset({"halt"}),
-        rules={place: rule for place, rule in zip(places, entries, strict=True) if rule},
-    )
-    return machine, tuple(draw(st.lists(st.sampled_from(alphabet), max_size=5)))
-
-
-@st.composite
-def _queue_cases(draw: st.DrawFn) -> QueueCase:
+def _queue_files(draw: st.DrawFn) -> MachineFile:
     alphabet = (">", "_", "a", "b")[: draw(st.integers(2, 4))]
     running = ("p", "q", "r", "s")[: draw(st.integers(1, 4))]
     symbols = st.sampled_from(alphabet)
@@ -44,29 +22,80 @@ def _queue_cases(draw: st.DrawFn) -> QueueCase:
         st.sampled_from((*running, *running, *running, "halt")),
         st.tuples(symbols) | st.tuples(symbols, symbols),
     )
-    table = {state: {symbol: draw(step) for symbol in alphabet} for state in running}
-    machine = QueueMachine(
+    table = QueueTable(
         name="random",
         alphabet=alphabet,
         blank="_",
         front=">",
         start="p",
         halt="halt",
-        rule=tabulated(table),
+        rules={state: {symbol: draw(step) for symbol in alphabet} for state in running},
     )
-    return machine, tuple(draw(st.lists(symbols, max_size=6)))
+    return MachineFile(machine=table, word=tuple(draw(st.lists(symbols, max_size=6))))
+
+
+def _names_its_symbols(case: TuringCase) -> bool:
+    """Whether some rule reads or writes each symbol, and the start has a rule."""
+    machine = case[0]
+    named = {machine.blank}
+    for (_, symbol), rule in machine.rules.items():
+        named |= {symbol, rule.write}
+    return named == {*machine.alphabet} and bool(machine.rows[machine.start])
 
 
 @pytest.fixture(scope="session")
 def turing_cases() -> st.SearchStrategy[TuringCase]:
     """Random Turing machines with inputs, stay moves and missing rules among them."""
-    return _turing_cases()
+    return random_machines.turing_cases()
 
 
 @pytest.fixture(scope="session")
 def queue_cases() -> st.SearchStrategy[QueueCase]:
     """Random queue machines with inputs."""
-    return _queue_cases()
+    return _queue_files().map(lambda given: (given.machine.machine(), given.word))
+
+
+@pytest.fixture(scope="session")
+def queue_files() -> st.SearchStrategy[MachineFile]:
+    """Random tables of queue machines with inputs."""
+    return _queue_files()
+
+
+@pytest.fixture(scope="session")
+def named_cases() -> st.SearchStrategy[TuringCase]:
+    """Random Turing machines whose rules name every symbol, as files without alphabets need."""
+    return random_machines.turing_cases().filter(_names_its_symbols)
+
+
+@pytest.fixture(scope="session")
+def moving_cases() -> st.SearchStrategy[TuringCase]:
+    """The same without stay moves."""
+    return random_machines.turing_cases(moves=(-1, 1)).filter(_names_its_symbols)
+
+
+@pytest.fixture(scope="session")
+def table_of() -> Callable[..., tuple[object, ...]]:
+    """What a machine does, under other names: start, blank, alphabet, and each state's rules."""
+
+    def table(
+        machine: TuringMachine,
+        states: Mapping[str, str] | None = None,
+        symbols: Mapping[str, str] | None = None,
+    ) -> tuple[object, ...]:
+        state = dict(zip(machine.states, machine.states, strict=True)) | dict(states or {})
+        cell = dict(zip(machine.alphabet, machine.alphabet, strict=True)) | dict(symbols or {})
+        rows = {
+            state[name]: {
+                cell[symbol]: (cell[write], move, state[target])
+                for symbol, (write, move, target) in row.items()
+            }
+            for name, row in machine.rows.items()
+            if row
+        }
+        alphabet = {cell[symbol] for symbol in machine.alphabet}
+        return state[machine.start], cell[machine.blank], alphabet, rows
+
+    return table
 
 
 @pytest.fixture(scope="session")
