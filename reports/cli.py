@@ -69,6 +69,10 @@ SELECTORS = (
     "Claim ids, globs over ids such as 'universal.*', or paths of Python files or package folders "
     "with claims. A file is code: it runs with your rights. Without any, every claim of the suite."
 )
+ENDINGS = (
+    "File that ends in .txt or .tm (Morphett), .bb.txt (bbchallenge), .yaml (turingmachine.io), "
+    ".jff (JFLAP) or .queue.yaml (a queue machine)."
+)
 Selectors = Annotated[
     list[str] | None, typer.Argument(metavar="[SELECTOR]...", help=SELECTORS, show_default=False)
 ]
@@ -176,26 +180,63 @@ def run_machine(
     machine: Annotated[
         str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
     ],
-    word: Annotated[str, typer.Option("--input", help="Symbols on the tape.")] = "",
+    word: Annotated[
+        str | None, typer.Option("--input", help="Symbols on the tape; by default the file's.")
+    ] = None,
     level: Annotated[Level, typer.Option("--as", help="The level to run at.")] = Level.all,
     max_steps: Annotated[int, typer.Option(min=0, help="Rules before it is cut off.")] = 100_000,
-    trace: Annotated[Path | None, typer.Option(help="File for one JSON line a step.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="File for a JSON line for every step of every level.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="File in which the run is kept, and from which it goes on."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a machine as Turing machine, queue machine, HIST and transformer, and compare them."""
-    from reports.simulation import simulate
+    """Run a machine as Turing machine, queue machine, HIST and transformer, and compare them.
+
+    An interrupted run reports how far it came; with --checkpoint the same command goes on there.
+    """
+    from reports.simulation import AskedRun, simulate
     from reports.text import levels_table
 
-    steps = StepProgress("steps")
+    asked = AskedRun(
+        machine=machine,
+        text=word,
+        max_steps=max_steps,
+        levels=() if level is Level.all else (level.value,),
+        trace=trace,
+        checkpoint=checkpoint,
+    )
+    steps = StepProgress("steps", max_steps)
     try:
-        levels = () if level is Level.all else (level.value,)
-        report, disagreement = simulate(machine, word, max_steps, levels, trace, steps)
+        done = simulate(asked, steps)
     finally:
         steps.clear()
+    report = done.report.as_json()
     _show([json.dumps(report)] if as_json else levels_table(report))
-    if not report["agree"]:
-        typer.echo(f"certiformer: the levels disagree: {_one_line(disagreement)}", err=True)
+    if not done.report.agree:
+        typer.echo(
+            f"certiformer: the levels disagree: {_one_line(done.report.disagreement)}", err=True
+        )
         raise typer.Exit(REFUTED)
+    if done.interrupted:
+        typer.echo("certiformer: interrupted", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command("convert")
+def convert_machine(
+    machine: Annotated[
+        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help=ENDINGS)],
+) -> None:
+    """Write a machine in the format of another file's ending."""
+    from reports.conversion import convert
+
+    _show([str(convert(machine, out))])
 
 
 @app.command()

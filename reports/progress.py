@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 import threading
+import time
 from types import TracebackType
 from typing import Any, Self
 
@@ -124,18 +126,31 @@ def progress() -> PlainProgress | LiveProgress:
 
 
 class StepProgress:
-    """Steps of one long computation, in place on a terminal; nothing elsewhere."""
+    """Steps of one long computation, in place on a terminal; nothing elsewhere.
 
-    def __init__(self, noun: str) -> None:
+    The time left is what the steps up to the limit would take at the pace so far; it may end
+    earlier.
+    """
+
+    def __init__(self, noun: str, most: int) -> None:
         """Show nothing yet."""
         self._noun = noun
+        self._most = most
         self._shown = sys.stderr.isatty()
+        self._start: tuple[float, int] | None = None
 
     def __call__(self, steps: int) -> None:
         """So many steps are done."""
-        if self._shown:
-            sys.stderr.write(f"\r{steps:,} {self._noun}")
-            sys.stderr.flush()
+        if not self._shown:
+            return
+        now = time.monotonic()
+        began, first = self._start = self._start or (now, steps)
+        left = ""
+        if steps > first:
+            seconds = int((now - began) / (steps - first) * (self._most - steps))
+            left = f", at most {datetime.timedelta(seconds=seconds)} left"
+        sys.stderr.write(f"\r\x1b[K{steps:,} of at most {self._most:,} {self._noun}{left}")
+        sys.stderr.flush()
 
     def clear(self) -> None:
         """Remove what is shown."""

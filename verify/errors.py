@@ -6,6 +6,7 @@ CertiformerError
 |   +-- ClaimFileError    a claims file cannot be imported
 |   +-- ClaimError        a claim is stated wrongly
 |   +-- MachineFormatError
+|   +-- CheckpointError   a file from which a run cannot go on
 |   +-- WeightsError      a file of weights that cannot be read as a target
 |   +-- OutputError       an output folder cannot be written
 |   +-- RecordError       a run's folder cannot be read
@@ -42,6 +43,10 @@ class ClaimError(UsageError):
 
 class MachineFormatError(UsageError):
     """A machine's text that does not follow its format."""
+
+
+class CheckpointError(UsageError):
+    """A checkpoint that is no place in the asked run."""
 
 
 class WeightsError(UsageError):

@@ -3,7 +3,7 @@
 Source: Sliding-Window Transformers Without Positional Encodings, Theorems 7 and 9.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Generic
 
 from constructions.machines import parity, window
@@ -18,16 +18,13 @@ from constructions.machines.definitions import (
 )
 from constructions.machines.parity import Stored
 from constructions.machines.runs import ParityHistRun, QueueRun
-from constructions.machines.turing import Control
 from constructions.machines.window import Normal, Pending, SlidingWindowRun, WindowTransformer
-
-Trace = Callable[[dict[str, object]], None]
 
 
 class Followed(Generic[State]):
     """A queue run with the HIST and transformer runs that follow it, compared at every step."""
 
-    __slots__ = ("_bits", "_parity", "_trace", "_units", "front", "hist", "queue", "transformer")
+    __slots__ = ("_bits", "_parity", "_units", "front", "hist", "queue", "transformer")
 
     def __init__(
         self,
@@ -35,7 +32,6 @@ class Followed(Generic[State]):
         hist: ParityHistMachine[Stored[State]] | None,
         transformer: WindowTransformer[Stored[State]] | None,
         word: Word,
-        trace: Trace | None,
     ) -> None:
         """Stand before the first step."""
         self.queue = QueueRun(machine, word)
@@ -45,7 +41,6 @@ class Followed(Generic[State]):
         self._bits = {symbol: 1 << place for place, symbol in enumerate(machine.alphabet)}
         self._units = {bit: symbol for symbol, bit in self._bits.items()}
         self._parity = parity_mask(machine.alphabet, self.queue.queue)
-        self._trace = trace
 
     def step(self) -> str:
         """One queue step at every level; returns a description of the first difference, or ''.
@@ -53,12 +48,9 @@ class Followed(Generic[State]):
         Raises:
             MachineError: a level met a configuration on which it is not defined.
         """
-        hist, queue = self.hist, self.queue
-        popped = queue.step()
-        trouble = self._follow(hist, popped) if hist else ""
-        if self._trace:
-            self._trace(self._traced(popped))
-        return trouble
+        hist = self.hist
+        popped = self.queue.step()
+        return self._follow(hist, popped) if hist else ""
 
     def _follow(self, hist: ParityHistRun[Stored[State]], popped: str) -> str:
         queue, stored, seen = self.queue, hist.state, hist.parity
@@ -158,25 +150,3 @@ class Followed(Generic[State]):
             if word != queue:
                 return f"final queue: {queue}, read from the {level}: {word}"
         return ""
-
-    def _traced(self, popped: str) -> dict[str, object]:
-        entry: dict[str, object] = {
-            "queue_step": self.queue.steps,
-            "popped": popped,
-            "appended": [*self.queue.appended],
-            "state": _described(self.queue.state),
-            "length": len(self.queue.queue),
-        }
-        if self.hist:
-            entry["window"] = len(self.hist.window)
-            entry["stored_parity"] = self.hist.state.parity
-        if self.transformer:
-            entry["tokens"] = self.transformer.tokens
-            entry["context"] = len(self.transformer.context)
-        return entry
-
-
-def _described(state: Hashable) -> str:
-    if isinstance(state, Control):
-        return " ".join(part for part in (state.phase.value, state.state, state.held) if part)
-    return str(state)

@@ -7,11 +7,10 @@ it are built from it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 
+from constructions.machines.corpus import TWO
 from constructions.machines.definitions import (
     MachineError,
     ParityHistMachine,
@@ -20,7 +19,6 @@ from constructions.machines.definitions import (
     Word,
 )
 from constructions.machines.followed import Followed
-from constructions.machines.formats import bbchallenge
 from constructions.machines.parity import Stored, parity_machine
 from constructions.machines.readings import words_up_to
 from constructions.machines.runs import ParityHistRun, QueueRun
@@ -35,24 +33,11 @@ from verify.counterexamples import Counterexample
 from verify.ranges import Range
 from verify.verdicts import Json
 
-_ENTRIES = (
-    bbchallenge.UNDEFINED,
-    *("".join(parts) for parts in itertools.product("01", "LR", "ABZ")),
-)
-MACHINES: int = len(_ENTRIES) ** 4
+MACHINES: int = TWO.size
 """Tables of two states and two symbols: 13^4."""
 SYMBOLS = ("0", "1")
 MOST_TOKENS = 3
 """Tokens of one HIST step: two symbols and a refresh."""
-
-
-@lru_cache(maxsize=256)
-def numbered_machine(number: int) -> TuringMachine:
-    """The machine of this number, from 0, in the order of `bbchallenge.every_machine(2, 2)`."""
-    size = len(_ENTRIES)
-    places = [number // size**power % size for power in (3, 2, 1, 0)]
-    first, second, third, fourth = (_ENTRIES[place] for place in places)
-    return bbchallenge.read(f"{first}{second}_{third}{fourth}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +51,7 @@ class RunCase:
     @property
     def machine(self) -> TuringMachine:
         """The Turing machine."""
-        return numbered_machine(self.number)
+        return TWO.machine(self.number)
 
     def as_json(self) -> dict[str, Json]:
         """The case as certificates and counterexamples name it."""
@@ -218,7 +203,7 @@ def window_fails(
     def holds(case: RunCase) -> Counterexample | None:
         source = queue_machine(case.machine)
         hist = hist_of(source)
-        followed = Followed(source, hist, make(hist), case.word, None)
+        followed = Followed(source, hist, make(hist), case.word)
         trouble = followed.guarded(lambda: _followed_until(followed, case.limit))
         return failure(case, trouble) if trouble else None
 

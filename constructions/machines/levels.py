@@ -3,8 +3,10 @@
 Source: Sliding-Window Transformers Without Positional Encodings, Theorems 6, 7, 9, Corollary 10.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from constructions.machines.definitions import MachineError, Word
 from constructions.machines.runs import TuringRun
 
 LEVELS = ("turing", "queue", "hist", "transformer")
@@ -74,12 +76,31 @@ class LevelsReport:
         }
 
 
+def require_levels(levels: Sequence[str], known: Sequence[str]) -> frozenset[str]:
+    """The asked levels as a set.
+
+    Raises:
+        MachineError: none, or one that is not known.
+    """
+    asked = frozenset(levels)
+    if not asked or not asked <= frozenset(known):
+        raise MachineError(
+            f"levels must be some of {', '.join(known)}, got {', '.join(levels) or 'none'}; "
+            "name at least one of these"
+        )
+    return asked
+
+
+def tape_text(cells: Word, blank: str) -> str:
+    """Cells as one text, the blank written `_`."""
+    return "".join("_" if symbol == blank else symbol for symbol in cells)
+
+
 def turing_figures(run: TuringRun) -> TuringFigures:
-    """The figures of a Turing run, the blank written `_`."""
-    blank = run.machine.blank
+    """The figures of a Turing run."""
     return TuringFigures(
         steps=run.steps,
         nonblank=run.nonblank,
         cells=run.visited,
-        tape="".join("_" if symbol == blank else symbol for symbol in run.trimmed),
+        tape=tape_text(run.trimmed, run.machine.blank),
     )

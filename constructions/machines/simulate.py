@@ -1,5 +1,7 @@
 """One machine at several levels in lock-step, compared at every queue step.
 
+The plain semantics: `compiled` runs the same machines by tables, and is tested against this.
+
     each queue step     the recovered front symbol, the appended words, the control states, the
                         stored parity, the lengths; of the tokens in between their displayed symbols
                         and the newest label; context <= S + 1, at most three tokens
@@ -17,7 +19,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from constructions.machines.definitions import (
-    MachineError,
     ParityHistMachine,
     QueueMachine,
     State,
@@ -25,13 +26,14 @@ from constructions.machines.definitions import (
     TuringMachine,
     require_word,
 )
-from constructions.machines.followed import Followed, Trace
+from constructions.machines.followed import Followed
 from constructions.machines.levels import (
     LEVELS,
     HistFigures,
     LevelsReport,
     QueueFigures,
     TransformerFigures,
+    require_levels,
     turing_figures,
 )
 from constructions.machines.parity import Stored, parity_machine
@@ -39,9 +41,6 @@ from constructions.machines.runs import TuringRun
 from constructions.machines.turing import Control, Phase, TuringQueue
 from constructions.machines.window import WindowTransformer, window_transformer
 
-Progress = Callable[[int], None]
-
-_PROGRESS_STEPS = 8192
 _CONTENT_STEPS = 64
 
 
@@ -62,32 +61,28 @@ def run_levels(
     max_steps: int,
     levels: Sequence[str] = LEVELS,
     *,
-    trace: Trace | None = None,
-    progress: Progress | None = None,
     constructions: Constructions | None = None,
 ) -> LevelsReport:
     """Runs the asked levels on an input until the machine halts or `max_steps` rules are applied.
 
-    Every level stands before rule number max_steps + 1 when it is cut off. `trace` receives one
-    JSON-able object per queue step (per rule if only `turing` is asked), `progress` the rules so
-    far.
+    Every level stands before rule number max_steps + 1 when it is cut off.
 
     Raises:
         MachineError: an unknown level, or an input symbol outside the tape alphabet.
     """
-    asked = _require_levels(levels, LEVELS)
+    asked = require_levels(levels, LEVELS)
     word = require_word(machine.alphabet, input_word, "run_levels.input_word")
     turing = TuringRun(machine, word) if "turing" in asked else None
     if turing and len(asked) == 1:
-        _advance(turing, max_steps, trace, progress)
+        turing.advance(max_steps)
         return _report(machine.name, asked, turing=turing, halted=turing.halted, steps=turing.steps)
     made = constructions or Constructions()
     source = TuringQueue(machine=machine)
     queue = made.queue(source)
     hist = made.hist(queue) if asked & {"hist", "transformer"} else None
     transformer = made.window(hist) if hist and "transformer" in asked else None
-    followed = Followed(queue, hist, transformer, word, trace)
-    return _Lockstep(source, turing, followed, progress).run(asked, max_steps)
+    followed = Followed(queue, hist, transformer, word)
+    return _Lockstep(source, turing, followed).run(asked, max_steps)
 
 
 def run_queue_levels(
@@ -95,9 +90,6 @@ def run_queue_levels(
     input_word: Iterable[str],
     max_steps: int,
     levels: Sequence[str] = LEVELS[1:],
-    *,
-    trace: Trace | None = None,
-    progress: Progress | None = None,
 ) -> LevelsReport:
     """The same for a queue machine that comes from no Turing machine; `max_steps` are queue steps.
 
@@ -106,19 +98,19 @@ def run_queue_levels(
     Raises:
         MachineError: an unknown level, or an input symbol outside the alphabet.
     """
-    asked = _require_levels(levels, LEVELS[1:])
+    asked = require_levels(levels, LEVELS[1:])
     word = require_word(machine.alphabet, input_word, "run_queue_levels.input_word")
     hist = parity_machine(machine) if asked & {"hist", "transformer"} else None
     transformer = window_transformer(hist) if hist and "transformer" in asked else None
-    followed = Followed(machine, hist, transformer, word, trace)
-    trouble = followed.guarded(lambda: _queue_until(followed, max_steps, progress))
+    followed = Followed(machine, hist, transformer, word)
+    trouble = followed.guarded(lambda: _queue_until(followed, max_steps))
     halted, steps = followed.queue.halted, followed.queue.steps
     return _report(
         machine.name, asked, followed=followed, halted=halted, steps=steps, trouble=trouble
     )
 
 
-def _queue_until(followed: Followed[State], max_steps: int, progress: Progress | None) -> str:
+def _queue_until(followed: Followed[State], max_steps: int) -> str:
     queue = followed.queue
     while not queue.halted and queue.steps < max_steps:
         trouble = followed.step()
@@ -126,52 +118,24 @@ def _queue_until(followed: Followed[State], max_steps: int, progress: Progress |
             trouble = followed.contents()
         if trouble:
             return trouble
-        if progress and queue.steps % _PROGRESS_STEPS == 0:
-            progress(queue.steps)
     return followed.contents()
-
-
-def _require_levels(levels: Sequence[str], known: Sequence[str]) -> frozenset[str]:
-    asked = frozenset(levels)
-    if not asked or not asked <= frozenset(known):
-        raise MachineError(
-            f"levels must be some of {', '.join(known)}, got {', '.join(levels) or 'none'}; "
-            "name at least one of these"
-        )
-    return asked
-
-
-def _advance(
-    run: TuringRun, max_steps: int, trace: Trace | None, progress: Progress | None
-) -> None:
-    chunk = 1 if trace else _PROGRESS_STEPS * 16
-    while run.steps < max_steps:
-        state, read = run.state, run.cells[run.head]
-        if not run.advance(min(chunk, max_steps - run.steps)):
-            return
-        if trace:
-            trace({"rules": run.steps, "state": state, "read": read})
-        if progress and (not trace or run.steps % _PROGRESS_STEPS == 0):
-            progress(run.steps)
 
 
 class _Lockstep:
     """A Turing run beside the levels that simulate it."""
 
-    __slots__ = ("_due", "_progress", "followed", "rules", "source", "turing")
+    __slots__ = ("_due", "followed", "rules", "source", "turing")
 
     def __init__(
         self,
         source: TuringQueue,
         turing: TuringRun | None,
         followed: Followed[Control],
-        progress: Progress | None,
     ) -> None:
         self.source = source
         self.turing = turing
         self.followed = followed
         self.rules = 0
-        self._progress = progress
         self._due = 0
 
     def run(self, asked: frozenset[str], max_steps: int) -> LevelsReport:
@@ -214,8 +178,6 @@ class _Lockstep:
             trouble = step()
             if trouble:
                 return trouble
-            if self._progress and queue.steps % _PROGRESS_STEPS == 0:
-                self._progress(self.rules)
         return ""
 
     def _apply(self) -> None:

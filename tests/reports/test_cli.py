@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -347,7 +348,10 @@ def test_run_prints_the_report_and_writes_the_trace(
     assert set(report["levels"]) == {"turing", "queue", "hist", "transformer"}
     assert report["levels"]["turing"]["tape"] == "1111"
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
-    assert len(lines) == report["levels"]["queue"]["steps"]
+    made = {level: [e for e in lines if e["level"] == level] for level in report["levels"]}
+    assert len(made["turing"]) == report["steps"]
+    assert len(made["queue"]) == len(made["hist"]) == report["levels"]["queue"]["steps"]
+    assert len(made["transformer"]) == report["levels"]["transformer"]["tokens"]
     assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []
 
 
@@ -361,25 +365,94 @@ def test_run_takes_a_machines_text_and_one_level(capsys: pytest.CaptureFixture[s
 
 
 def test_levels_that_disagree_are_1(monkeypatch: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    from constructions.machines import simulate
-    from constructions.machines.simulate import LevelsReport
+    from constructions.machines import parity
+    from constructions.machines.compiled import lockstep
 
-    report = LevelsReport(
-        machine="m",
-        halted=True,
-        steps=1,
-        turing=None,
-        queue=None,
-        hist=None,
-        transformer=None,
-        agree=False,
-        disagreement="queue step 1: not the same",
-    )
-    monkeypatch.setattr(simulate, "run_levels", lambda *_, **__: report)
+    def shifted(machine: Any) -> Any:
+        right = parity.parity_machine(machine)
+
+        def rule(stored: Any, seen: int) -> Any:
+            after, word = right.rule(stored, seen)
+            return dataclasses.replace(after, parity=after.parity ^ 3), word
+
+        return dataclasses.replace(right, rule=rule)
+
+    constructions = lockstep.Constructions(hist=shifted)
+    monkeypatch.setattr(lockstep, "Constructions", lambda: constructions)
     assert invoke(["run", "1RB1LB_1LA1RZ", "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["agree"] is False
-    assert "queue step 1: not the same" in err
+    assert "the levels disagree: queue step 1: the queue popped" in err
+
+
+def test_a_run_goes_on_from_its_checkpoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    five = ["run", "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA", "--json"]
+    kept = ["--checkpoint", str(tmp_path / "run.json")]
+    assert invoke([*five, "--max-steps", "5000"]) == 0
+    whole = capsys.readouterr().out
+    for most in ("0", "1200", "1200", "5000", "5000"):
+        assert invoke([*five, *kept, "--max-steps", most]) == 0
+        out = capsys.readouterr().out
+        assert json.loads(out)["steps"] == int(most)
+    assert out == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_checkpoint_that_does_not_fit_is_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    five = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA"
+    assert invoke(["run", five, "--max-steps", "900", "--checkpoint", str(path)]) == 0
+    capsys.readouterr()
+    good = path.read_bytes()
+    for data, machine, most, said in (
+        (good, five, "800", "must stand at most at step 800, got 900; raise --max-steps"),
+        (good, "1RB1LB_1LA1RZ", "900", "a checkpoint's machine must be the run's own"),
+        (good[:-40], five, "900", "must be what `certiformer run --checkpoint` writes"),
+        (good.replace(b'"rules": 900', b'"rules": 901'), five, "999", "cut or altered"),
+        (b"[]", five, "900", "must be what `certiformer run --checkpoint` writes"),
+        (b'{"run": 1, "sha256": 2}', five, "900", "cut or altered"),
+        (b"\xff\x00", five, "900", "must be what `certiformer run --checkpoint` writes"),
+    ):
+        path.write_bytes(data)
+        assert invoke(["run", machine, "--max-steps", most, "--checkpoint", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert said in err
+        assert err.count("\n") == 1
+        assert path.read_bytes() == data
+    assert invoke(["run", five, "--checkpoint", str(tmp_path)]) == 2
+    assert "certiformer run --checkpoint" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_says_how_far_it_came_and_goes_on(tmp_path: Path) -> None:
+    path, trace = tmp_path / "run.json", tmp_path / "trace.jsonl"
+    command = [sys.executable, "-m", "reports.cli", "run", "0RB0LB_0LA0RA", "--json"]
+    command += ["--max-steps", str(10**15), "--checkpoint", str(path), "--trace", str(trace)]
+    reached = 0
+    for _ in range(2):
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        )
+        while process.poll() is None and not any(
+            part.stat().st_size for part in tmp_path.glob(".unfinished*")
+        ):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130, err
+        assert "interrupted" in err
+        report = json.loads(out)
+        assert (report["halted"], report["agree"]) == (False, True)
+        kept = json.loads(path.read_bytes())
+        assert kept["run"]["figures"]["rules"] == report["steps"] > reached
+        steps = [json.loads(line) for line in trace.read_text().splitlines()]
+        rules = [entry["step"] for entry in steps if entry["level"] == "turing"]
+        assert rules == list(range(reached + 1, report["steps"] + 1))
+        reached = report["steps"]
 
 
 def test_report_rebuilds_the_pages_from_the_record(

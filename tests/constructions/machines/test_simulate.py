@@ -1,4 +1,4 @@
-"""All levels in lock-step."""
+"""All levels in lock-step, by the plain semantics and by the compiled loop."""
 
 import csv
 from dataclasses import replace
@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constructions.machines import simulate
+from constructions.machines.compiled import run as compiled
 from constructions.machines.definitions import MachineError, TuringMachine
 from constructions.machines.formats import bbchallenge
 from constructions.machines.levels import LEVELS
@@ -23,12 +25,14 @@ BEAVERS = [
     ("1RB1LB_1LA0LC_1RZ1LD_1RD0RA", 107, 13, 14),
     ("1RB2LB1RZ_2LA2RB1LB", 38, 9, 9),
 ]
+ENGINES = pytest.mark.parametrize("engine", [simulate, compiled], ids=["plain", "compiled"])
 FOUR = bbchallenge.read("1RB1LB_1LA0LC_1RZ1LD_1RD0RA")
 
 
+@ENGINES
 @pytest.mark.parametrize(("text", "steps", "nonblank", "cells"), BEAVERS)
-def test_busy_beavers_agree_at_all_levels(text, steps, nonblank, cells):
-    report = run_levels(bbchallenge.read(text), (), 1000)
+def test_busy_beavers_agree_at_all_levels(engine, text, steps, nonblank, cells):
+    report = engine.run_levels(bbchallenge.read(text), (), 1000)
     assert report.disagreement == ""
     assert (report.agree, report.halted, report.steps) == (True, True, steps)
     assert (report.turing.nonblank, report.turing.cells) == (nonblank, cells)
@@ -36,22 +40,25 @@ def test_busy_beavers_agree_at_all_levels(text, steps, nonblank, cells):
     assert report.transformer.tokens <= 3 * report.hist.steps
 
 
+@ENGINES
 @pytest.mark.skipif(not CHAMPIONS.exists(), reason=f"no file {CHAMPIONS.name} beside the project")
-def test_champions_run_as_listed():
+def test_champions_run_as_listed(engine):
     with CHAMPIONS.open(encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             machine = bbchallenge.read(row["machine"], CHAMPIONS.name)
-            alone = run_levels(machine, (), int(row["max_steps"]), ["turing"])
+            alone = engine.run_levels(machine, (), int(row["max_steps"]), ["turing"])
             figures = (alone.steps, alone.turing.nonblank, alone.turing.cells)
             assert figures == tuple(int(row[key]) for key in ("steps", "nonblank", "cells"))
             assert alone.halted == (row["halted"] == "yes")
-            together = run_levels(machine, (), min(1500, int(row["max_steps"])))
+            most = min(1500 if engine is simulate else 20_000, alone.steps)
+            together = engine.run_levels(machine, (), most)
             assert together.agree, together.disagreement
-            assert together.steps == min(1500, alone.steps)
+            assert together.steps == most
 
 
-def test_the_json_has_the_asked_levels_only():
-    report = run_levels(bbchallenge.read("1RB1LB_1LA1RZ"), (), 100)
+@ENGINES
+def test_the_json_has_the_asked_levels_only(engine):
+    report = engine.run_levels(bbchallenge.read("1RB1LB_1LA1RZ"), (), 100)
     assert report.as_json() == {
         "machine": "1RB1LB_1LA1RZ",
         "halted": True,
@@ -65,7 +72,7 @@ def test_the_json_has_the_asked_levels_only():
         "agree": True,
     }
     for levels in (["turing"], ["queue"], ["hist"], ["transformer"], ["queue", "transformer"]):
-        alone = run_levels(bbchallenge.read("1RB1LB_1LA1RZ"), (), 100, levels).as_json()
+        alone = engine.run_levels(bbchallenge.read("1RB1LB_1LA1RZ"), (), 100, levels).as_json()
         assert list(alone["levels"]) == levels
         assert all(alone["levels"][name] == report.as_json()["levels"][name] for name in levels)
 
@@ -87,6 +94,21 @@ def test_random_machines_agree_at_all_levels(turing_cases, data, limit):
     assert (queue.halted, queue.steps, queue.queue) == (report.halted, report.steps, report.queue)
 
 
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), limit=st.integers(0, 400), some=st.sets(st.sampled_from(LEVELS), min_size=1))
+def test_compiled_reports_are_the_plain_ones(turing_cases, queue_cases, data, limit, some):
+    machine, word = data.draw(turing_cases)
+    levels = [level for level in LEVELS if level in some]
+    assert compiled.run_levels(machine, word, limit, levels) == run_levels(
+        machine, word, limit, levels
+    )
+    machine, word = data.draw(queue_cases)
+    levels = levels[levels[0] == "turing" :] or ["queue"]
+    assert compiled.run_queue_levels(machine, word, limit, levels) == run_queue_levels(
+        machine, word, limit, levels
+    )
+
+
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), limit=st.integers(0, 120))
 def test_random_queue_machines_agree(queue_cases, data, limit):
@@ -98,28 +120,32 @@ def test_random_queue_machines_agree(queue_cases, data, limit):
     assert "turing" not in report.as_json()["levels"]
 
 
+@ENGINES
 @pytest.mark.parametrize("levels", [["turing"], ["queue"], list(LEVELS)])
-def test_max_steps_counts_rules_at_every_level(levels):
-    assert run_levels(FOUR, (), 106, levels).as_json()["halted"] is False
-    assert run_levels(FOUR, (), 106, levels).steps == 106
-    assert run_levels(FOUR, (), 107, levels).halted
-    assert run_levels(FOUR, (), 0, levels).steps == 0
+def test_max_steps_counts_rules_at_every_level(engine, levels):
+    assert engine.run_levels(FOUR, (), 106, levels).as_json()["halted"] is False
+    assert engine.run_levels(FOUR, (), 106, levels).steps == 106
+    assert engine.run_levels(FOUR, (), 107, levels).halted
+    assert engine.run_levels(FOUR, (), 0, levels).steps == 0
 
 
-def test_a_missing_rule_halts_even_at_the_limit():
+@ENGINES
+def test_a_missing_rule_halts_even_at_the_limit(engine):
     machine = bbchallenge.read("1RB---_------")
     for levels in (["turing"], ["queue"], list(LEVELS)):
-        report = run_levels(machine, (), 1, levels)
+        report = engine.run_levels(machine, (), 1, levels)
         assert (report.halted, report.steps, report.agree) == (True, 1, True)
 
 
-def test_inputs_and_empty_inputs_agree():
+@ENGINES
+def test_inputs_and_empty_inputs_agree(engine):
     for word in ("", "1", "0", "1101", "0010"):
-        report = run_levels(FOUR, word, 300)
+        report = engine.run_levels(FOUR, word, 300)
         assert report.agree, report.disagreement
 
 
-def test_a_halting_start_agrees():
+@ENGINES
+def test_a_halting_start_agrees(engine):
     machine = TuringMachine(
         name="none",
         blank="_",
@@ -129,23 +155,9 @@ def test_a_halting_start_agrees():
         halting=frozenset({"H"}),
         rules={},
     )
-    report = run_levels(machine, ("_", "1", "_", "1"), 10)
+    report = engine.run_levels(machine, ("_", "1", "_", "1"), 10)
     assert (report.agree, report.halted, report.steps) == (True, True, 0)
     assert report.turing.tape == "1_1"
-
-
-def test_traces_and_progress_are_called():
-    entries, marks = [], []
-    report = run_levels(FOUR, (), 200, trace=entries.append, progress=marks.append)
-    assert [entry["queue_step"] for entry in entries] == list(range(1, report.queue.steps + 1))
-    assert entries[-1]["tokens"] == report.transformer.tokens
-    entries.clear()
-    run_levels(FOUR, (), 200, ["turing"], trace=entries.append, progress=marks.append)
-    assert [entry["rules"] for entry in entries] == list(range(1, 108))
-    long = bbchallenge.read("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA")
-    run_levels(long, (), 1500, ["queue"], progress=marks.append)
-    assert marks
-    assert marks == sorted(marks)
 
 
 def test_wrong_requests_are_refused():
@@ -182,10 +194,11 @@ def keeps_the_flag(_, __, answer):
     return replace(after, first=True), word
 
 
+@ENGINES
 @pytest.mark.parametrize("change", [forgets_parity, shifts_parity, swaps_appended, keeps_the_flag])
-def test_wrong_parity_machines_disagree(change):
+def test_wrong_parity_machines_disagree(engine, change):
     wrong = Constructions(hist=lambda queue: twin(parity_machine(queue), change))
-    report = run_levels(FOUR, (), 200, constructions=wrong)
+    report = engine.run_levels(FOUR, (), 200, constructions=wrong)
     assert not report.agree
     assert report.disagreement
 
@@ -207,20 +220,22 @@ def never_halts(control, symbol, answer):
     return (control, (control.held,)) if after.phase is Phase.HALT else (after, word)
 
 
+@ENGINES
 @pytest.mark.parametrize("levels", [list(LEVELS), ["turing", "queue"]])
 @pytest.mark.parametrize("change", [loses_the_head, writes_wrongly, never_halts])
-def test_wrong_queue_machines_disagree(change, levels):
+def test_wrong_queue_machines_disagree(engine, change, levels):
     wrong = Constructions(queue=lambda source: twin(source.queue_machine(), change))
-    report = run_levels(FOUR, (), 200, levels, constructions=wrong)
+    report = engine.run_levels(FOUR, (), 200, levels, constructions=wrong)
     assert not report.agree
     assert report.disagreement
 
 
+@ENGINES
 @pytest.mark.parametrize("change", [loses_the_head, never_halts])
-def test_wrong_queue_machines_do_not_run_for_ever(change):
+def test_wrong_queue_machines_do_not_run_for_ever(engine, change):
     machine = bbchallenge.read("1RB1LB_1LA---")
     wrong = Constructions(queue=lambda source: twin(source.queue_machine(), change))
-    report = run_levels(machine, (), 200, ["queue"], constructions=wrong)
+    report = engine.run_levels(machine, (), 200, ["queue"], constructions=wrong)
     assert "must halt or meet the head within one rotation" in report.disagreement
 
 
@@ -253,15 +268,16 @@ def reads_the_wrong_bit(transformer):
     return lambda label, seen: transformer.rule(label, seen if seen == ABSENT else seen ^ 0b11)
 
 
+@ENGINES
 @pytest.mark.parametrize(
     "change",
     [drops_refresh, grows_on_refresh, forgets_to_grow, skips_pending, reads_the_wrong_bit],
 )
-def test_wrong_transformers_disagree(change):
+def test_wrong_transformers_disagree(engine, change):
     def window(machine):
         transformer = window_transformer(machine)
         return replace(transformer, rule=change(transformer))
 
-    report = run_levels(FOUR, (), 200, constructions=Constructions(window=window))
+    report = engine.run_levels(FOUR, (), 200, constructions=Constructions(window=window))
     assert not report.agree
     assert report.disagreement
