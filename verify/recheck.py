@@ -21,6 +21,7 @@ import sys
 import tempfile
 from array import array
 from base64 import b85decode
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -1052,45 +1053,51 @@ def table_of(text: str) -> Table:
     return table
 
 
-def turing_run(table: Table, word: list[str], rules: int) -> tuple[bool, int, str, int]:
+def turing_run(
+    table: Table, word: list[str], rules: int, start: str = "A", blank: str = BLANK
+) -> tuple[bool, int, str, int]:
     """(halted, rules applied, tape without outer blanks, cells of the input or under the head)."""
     tape = dict(enumerate(word))
-    head, state, steps = 0, "A", 0
+    head, state, steps = 0, start, 0
     cells = {*tape, head}
-    while (state, tape.get(head, BLANK)) in table and steps < rules:
-        tape[head], move, state = table[state, tape.get(head, BLANK)]
-        head, steps = head + (1 if move == "R" else -1), steps + 1
+    while (state, tape.get(head, blank)) in table and steps < rules:
+        tape[head], move, state = table[state, tape.get(head, blank)]
+        head, steps = head + {"L": -1, "S": 0, "R": 1}[move], steps + 1
         cells.add(head)
-    text = "".join(tape.get(i, BLANK) for i in range(min(cells), max(cells) + 1)).strip(BLANK)
-    return (state, tape.get(head, BLANK)) not in table, steps, text, len(cells)
+    text = "".join(tape.get(i, blank) for i in range(min(cells), max(cells) + 1)).strip(blank)
+    return (state, tape.get(head, blank)) not in table, steps, text, len(cells)
 
 
-def queue_step(table: Table, control: Any, symbol: str) -> tuple[Any, list[str], bool]:
+def queue_step(
+    table: Table, control: Any, symbol: str, start: str = "A", blank: str = BLANK
+) -> tuple[Any, list[str], bool]:
     """(next control, appended symbols, whether a rule was looked up); control holds one item.
 
     The cyclic word is the start symbol and the cells, the head's cell marked by a star.
     """
     if control is None:
-        return ("A", START, "arrive"), [BLANK], False
+        return (start, START, "arrive"), [blank], False
     state, held, phase = control
     if phase == "scan" and not symbol.endswith("*"):
         return (state, symbol, phase), [held], False
     if phase == "arrive" and symbol == START:
-        return (state, START, "scan"), [held, BLANK + "*"], False
+        return (state, START, "scan"), [held, blank + "*"], False
     cell = symbol.removesuffix("*")
     write, move, target = table.get((state, cell), (cell, "", "Z"))
     if target == "Z":
         return HALT, [held, write], True
     if move == "R":
         return (target, write, "arrive"), [held], True
-    marked = [START, BLANK + "*"] if held == START else [held + "*"]
+    if move == "S":
+        return (target, write + "*", "scan"), [held], True
+    marked = [START, blank + "*"] if held == START else [held + "*"]
     return (target, write, "scan"), marked, True
 
 
-def tape_of(queue: list[str]) -> str:
+def tape_of(queue: list[str], blank: str = BLANK) -> str:
     """The cells from the start symbol on, cyclically, without outer blanks."""
     place = queue.index(START)
-    return "".join(s.removesuffix("*") for s in queue[place + 1 :] + queue[:place]).strip(BLANK)
+    return "".join(s.removesuffix("*") for s in queue[place + 1 :] + queue[:place]).strip(blank)
 
 
 def check_queue_run(exhibit: Any) -> None:
@@ -1206,23 +1213,162 @@ def check_window_run(exhibit: Any) -> None:
         require(halted and tape_of(queue) == tape, "the queue read off is not the machine's tape")
 
 
+FIGURES = ("halted", "rules_applied", "queue_steps", "tokens", "refreshes")
+
+
+def chain_tables(exhibit: Any) -> Iterator[tuple[Table, str, str, list[str]]]:
+    """(rules, start, blank, input) of each machine of an exhibit; a halting state is Z."""
+    if "table" in exhibit:
+        rows: Table = {(q, a): (b, move, target) for q, a, b, move, target in exhibit["table"]}
+        yield rows, exhibit["start"], exhibit["blank"], list(exhibit["input"])
+        return
+    digits, letters = "0123456789"[: exhibit["symbols"]], "ABCDEFG"[: exhibit["states"]]
+    entries = ["---", *map("".join, itertools.product(digits, "LR", letters + "Z"))]
+    places = list(itertools.product(letters, digits))
+    for k in range(exhibit["machines"]):
+        number: int = exhibit["first"] + k * exhibit["every"]
+        rows = {}
+        for place in reversed(places):
+            number, digit = divmod(number, len(entries))
+            if digit:
+                write, move, target = entries[digit]
+                rows[place] = (write, move, target)
+        require(number == 0, "no such machine")
+        yield rows, "A", BLANK, []
+
+
+class Chain:
+    """Queue machine, parity-HIST and transformer of one Turing machine, each from its own state.
+
+    A parity is a bit mask; a HIST state is (control, stored parity), the control None at first.
+    """
+
+    def __init__(self, table: Table, start: str, blank: str, word: list[str]) -> None:
+        """Stand before the first step."""
+        self.delta = (table, start, blank)
+        self.bits: dict[str, int] = {}
+        self.symbols: dict[int, str] = {}
+        self.queue, self.window = deque([START, *word]), deque(word)
+        self.context = deque([*word, MARKER])
+        self.control: Any = None
+        self.hist, self.label = (None, 0), ("N", (None, 0), "")
+        self.seen = self.shown = self.mask(word)
+        self.markers, self.widest, self.largest = 1, len(word), len(word) + 1
+        self.steps = self.tokens = self.refreshes = 0
+
+    def mask(self, word: list[str]) -> int:
+        """The parity of a word; symbols are numbered as they are met."""
+        total = 0
+        for symbol in word:
+            if symbol not in self.bits:
+                self.bits[symbol] = 1 << len(self.bits)
+                self.symbols[self.bits[symbol]] = symbol
+            total ^= self.bits[symbol]
+        return total
+
+    def transition(self, state: tuple[Any, int], seen: int) -> tuple[tuple[Any, int], list[str]]:
+        """The parity-HIST machine: the removed symbol is the bit in which two parities differ."""
+        control, kept = state
+        front = START if control is None else self.symbols.get(kept ^ seen, "")
+        require(front != "", "two parities differ in more than one symbol")
+        target, new, _ = queue_step(self.delta[0], control, front, *self.delta[1:])
+        return (target, seen ^ self.mask(new)), new
+
+    def emit(self) -> tuple[str, int]:
+        """One token of the transformer; (displayed symbol, update bit)."""
+        kind, state, owed = self.label
+        if not self.markers:
+            shown, update = MARKER, 0
+        elif kind == "P":
+            shown, update, self.label = owed, 0, ("N", state, "")
+        else:
+            target, (shown, *more) = self.transition(state, self.shown)
+            update = len(more)
+            self.label = ("P", target, more[0]) if more else ("N", target, "")
+        self.context.append(shown)
+        gone = [] if update else [self.context.popleft()]
+        self.markers += (shown == MARKER) - (gone == [MARKER])
+        self.shown ^= self.mask([s for s in (shown, *gone) if s != MARKER])
+        self.tokens, self.refreshes = self.tokens + 1, self.refreshes + (shown == MARKER)
+        self.largest = max(self.largest, len(self.context))
+        return shown, update
+
+    def step(self, following: Any, new: list[str]) -> None:
+        """One queue step to a known control, and the same at the levels above."""
+        self.control = following
+        self.queue.popleft()
+        self.queue.extend(new)
+        self.hist, appended = self.transition(self.hist, self.seen)
+        self.window.extend(appended)
+        self.seen ^= self.mask([*appended, self.window.popleft()])
+        if not self.markers:
+            require(self.emit() == (MARKER, 0), "no marker came")
+        for place, symbol in enumerate(appended):
+            due = (symbol, int(place + 1 < len(appended)))
+            require(self.emit() == due, "the transformer emits another token")
+        self.steps, self.widest = self.steps + 1, max(self.widest, len(self.window))
+        require(appended == new and self.hist[0] == following, "HIST differs from the queue")
+        require(self.label == ("N", self.hist, ""), "the transformer's label is another")
+        require(self.window[0] == self.queue[1] if len(self.queue) > 1 else True, "words differ")
+        require(self.largest <= self.widest + 1, "a context exceeds S + 1")
+
+    def words_agree(self) -> bool:
+        """Whether all three words are what they are to be."""
+        queue, window = list(self.queue), list(self.window)
+        shown = [symbol for symbol in self.context if symbol != MARKER]
+        return window == queue[1:] and shown == (window if self.markers else queue)
+
+
+def check_chain(exhibit: Any) -> None:
+    """Each machine at four levels, from the definitions above, and the totals over all runs."""
+    sums, widest, text = dict.fromkeys(FIGURES, 0), 0, ""
+    require(0 <= exhibit["rules"] <= MOST_MACHINE_STEPS * 10, "a run of so many rules is too long")
+    for table, start, blank, word in chain_tables(exhibit):
+        halted, applied, text, cells = turing_run(table, word, exhibit["rules"], start, blank)
+        run, looked = Chain(table, start, blank, word), 0
+        while run.control != HALT:
+            following, new, rule = queue_step(table, run.control, run.queue[0], start, blank)
+            if rule and looked == applied and not halted:
+                break
+            run.step(following, new)
+            looked += rule
+            require(run.steps <= applied * (cells + 2) + 2, "too many queue steps")
+        require(run.words_agree(), "the words of the levels differ")
+        require((run.control == HALT) == halted, "the levels do not halt together")
+        require(not halted or tape_of(list(run.queue), blank) == text, "another tape at the end")
+        found = (halted, applied, run.steps, run.tokens, run.refreshes)
+        for name, value in zip(FIGURES, found, strict=True):
+            sums[name] += value
+        widest, text = max(widest, run.largest), text.replace(blank, "_")
+    for name, value in {**sums, "max_context": widest, "last_tape": text}.items():
+        require(
+            exhibit[name] == value, f"{name} is {value!r}, the certificate says {exhibit[name]!r}"
+        )
+
+
 def label_text(label: Any) -> str:
     """How certificates write a label."""
     kind, state, *owed = label
     return " ".join([kind, state[0], *owed])
 
 
-def check_context(exhibit: Any) -> None:
-    """One context of the numbered machines: histogram, next token, or the whole step."""
+def numbered_delta(machine: int) -> Callable[[Any, frozenset[str]], tuple[Any, list[str]]]:
+    """The transition of a numbered parity-HIST machine over a and b."""
     words = [list(w) for n in (1, 2) for w in itertools.product("ab", repeat=n)]
     choices = [(state, word) for state in ("p", "q", HALT) for word in words]
 
     def delta(state: Any, seen: frozenset[str]) -> tuple[Any, list[str]]:
         mask: int = ("a" in seen) + 2 * ("b" in seen)
-        number: int = exhibit["machine"] + 5 * mask + 7 * (state[0] == "q")
+        number: int = machine + 5 * mask + 7 * (state[0] == "q")
         target, word = choices[number % len(choices)]
         return (target,), word
 
+    return delta
+
+
+def check_context(exhibit: Any) -> None:
+    """One context of the numbered machines: histogram, next token, or the whole step."""
+    delta = numbered_delta(exhibit["machine"])
     shown = exhibit["displayed"].split()
     if "histogram" in exhibit:
         shares = [str(Fraction(shown.count(symbol), len(shown))) for symbol in "ab#"]
@@ -1250,6 +1396,321 @@ def check_words(exhibit: Any) -> None:
     )
 
 
+# --- machines: the MLP as a ReLU network ---------------------------------------------------------
+
+Affine = tuple[list[list[int]], list[int]]
+
+
+def relu_run(layers: list[Affine], vector: list[int], unit: int) -> list[int]:
+    """The last hidden layer's neurons, for a vector given times `unit`; so is the answer."""
+    for rows, bias in layers:
+        sums = [sum(map(operator.mul, row, vector)) for row in rows]
+        vector = [max(0, a + unit * b) for a, b in zip(sums, bias, strict=True)]
+    return vector
+
+
+def parity_layers(levels: int, scale: int) -> list[Affine]:
+    """Theorem 9's layers for one symbol, from (c y, y): a fold for each level, then the reading."""
+    layers: list[Affine] = []
+    for level in reversed(range(levels)):
+        shift = 1 << level
+        folds = [[1, 1, -shift], [-1, -1, shift], [0, 0, 1]]
+        layers.append((folds if layers else [row[1:] for row in folds], [0, 0, 0]))
+    return [*layers, ([[-4 * scale, -4 * scale, 2 * scale]] * 2, [0, -1])]
+
+
+def parity_bit(layers: list[Affine], count: int, context: int, marker: int = 1) -> Fraction:
+    """The bit that the layers read for a count in a context of so many tokens."""
+    high, low = relu_run(layers, [count, marker], context)
+    return Fraction(high - low, context)
+
+
+def levels_and_scale(longest: int) -> tuple[int, int]:
+    """The least K >= 1 with S <= 2^K, and the least power of two s >= S + 1."""
+    levels = next(k for k in itertools.count(1) if longest <= 1 << k)
+    return levels, next(1 << k for k in itertools.count() if longest + 1 <= 1 << k)
+
+
+MOST_CONTEXTS = 40
+
+
+def check_relu_parity(exhibit: Any) -> None:
+    """Every count up to S: in all contexts of at most S + 1 tokens, or the least two and last two.
+
+    For S above 40 not all contexts are run through the layers.
+    """
+    longest = exhibit["longest"]
+    levels, scale = levels_and_scale(longest)
+    require((exhibit["levels"], exhibit["scale"]) == (levels, scale), "other K or s for this S")
+    width = 2 * (longest + 1)
+    require(exhibit["widths"] == [width + 1] * levels + [width], "the widths are others")
+    require(longest <= 1 or 1 << (levels - 1) < longest, "the depth is not below log2(S) + 2")
+    layers = parity_layers(levels, scale)
+    bits = [count % 2 for count in range(longest + 1)]
+    require(exhibit["bits"] == bits, "the bits are others")
+    every = range(1, longest + 2)
+    for context in every if longest <= MOST_CONTEXTS else (1, 2, longest, longest + 1):
+        came = [parity_bit(layers, count, context) for count in range(longest + 1)]
+        require(came == bits, f"the layers read other bits in a context of {context} tokens")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A Turing machine as a table, with what its transformer's labels are made of."""
+
+    table: Table
+    start: str
+    blank: str
+    cells: list[str]
+
+    @staticmethod
+    def of(machine: Any) -> Plain:
+        """The machine of an exhibit; its moves are -1, 0 and 1, its halting states become Z."""
+        moves = {-1: "L", 0: "S", 1: "R"}
+        table = {
+            (state, symbol): (write, moves[move], "Z" if target in machine["halting"] else target)
+            for state, symbol, write, move, target in machine["rules"]
+            if state not in machine["halting"]
+        }
+        return Plain(table, machine["start"], machine["blank"], machine["alphabet"])
+
+    @property
+    def alphabet(self) -> list[str]:
+        """The queue machine's: start symbol, cells, marked cells."""
+        return [START, *self.cells, *(cell + "*" for cell in self.cells)]
+
+    def delta(self, state: Any, seen: frozenset[str]) -> tuple[Any, list[str]]:
+        """The parity-HIST machine's transition."""
+        control, kept = state
+        (front,) = {START} if control is None else kept ^ seen
+        target, new, _ = queue_step(self.table, control, front, self.start, self.blank)
+        return (target, seen ^ parities(new)), new
+
+    def popped(self, control: Any) -> list[str]:
+        """The front symbols on which a running control has a rule."""
+        if control is None:
+            return [START]
+        plain = control[2] == "scan"
+        return [s for s in self.alphabet if plain or not s.endswith("*")]
+
+    def asked(self, label: Any) -> list[Any]:
+        """The parities on which G is defined at a label; None where they do not matter."""
+        kind, (control, kept), *_ = label
+        if kind == "P" or control == HALT:
+            return [None]
+        if control is None:
+            sizes = range(len(self.cells) + 1)
+            return [frozenset(s) for n in sizes for s in itertools.combinations(self.cells, n)]
+        return [kept ^ {symbol} for symbol in self.popped(control)]
+
+    def answer(self, label: Any, seen: Any, present: int) -> tuple[str, Any, int]:
+        """G at a label, for a word of these parities with or without the marker."""
+        shown = [*(seen or ()), MARKER] if present else [START]
+        return transformer_token([(symbol, label) for symbol in shown], self.delta, START)
+
+    def labels(self) -> list[Any]:
+        """The labels reachable in the control graph."""
+        found: dict[Any, None] = {}
+        waiting: list[Any] = [("N", (None, frozenset[str]()))]
+        while waiting:
+            label = waiting.pop()
+            if label not in found:
+                found[label] = None
+                waiting += [self.answer(label, seen, 1)[1] for seen in self.asked(label)]
+        return list(found)
+
+    def bits(self, seen: frozenset[str]) -> str:
+        """Parities as 0 and 1 in the alphabet's order."""
+        return "".join(str(int(symbol in seen)) for symbol in self.alphabet)
+
+    def text(self, label: Any) -> str:
+        """How certificates write a label of a Turing machine's transformer."""
+        kind, (control, kept), *owed = label
+        first = str(int(control is None))
+        named = (self.start, START, "start") if control is None else control
+        parts = ("", "", HALT) if control == HALT else named
+        return "|".join((kind, *parts, self.bits(kept), first, *(owed or [""])))
+
+    def token_text(self, token: tuple[str, Any, int]) -> str:
+        """How certificates write a token."""
+        return f"{token[0]} {token[2]} {self.text(token[1])}"
+
+
+def conjunction(features: list[int]) -> int:
+    """relu(sum - (number - 1)): 1 if all features are 1, else 0."""
+    return max(0, sum(features) - (len(features) - 1))
+
+
+def check_label(plain: Plain, label: Any) -> list[str]:
+    """One neuron, the right one, is 1 at every answer of G at a label; a line for each neuron."""
+    order, asked = plain.alphabet, plain.asked(label)
+    answers = [plain.answer(label, seen, 1) for seen in asked]
+    refreshed = plain.answer(label, None, 0)
+    for present, seen, token in [(0, frozenset[str](), refreshed)] + [
+        (1, seen or frozenset[str](), token) for seen, token in zip(asked, answers, strict=True)
+    ]:
+        active = [refreshed] * max(0, 1 - present)
+        for wanted, emitted in zip(asked, answers, strict=True):
+            terms = [int((s in seen) == (s in wanted)) for s in order] if wanted is not None else []
+            active += [emitted] * conjunction([1, present, *terms])
+        require(active == [token], f"the neurons at {plain.text(label)} emit another token")
+    lines = [f"{plain.text(label)} absent -> {plain.token_text(refreshed)}"]
+    for seen, token in zip(asked, answers, strict=True):
+        text = "any" if seen is None else plain.bits(seen)
+        lines.append(f"{plain.text(label)} {text} -> {plain.token_text(token)}")
+    return lines
+
+
+def check_relu_run(exhibit: Any, plain: Plain) -> None:
+    """The tokens of a run, until the context outgrows the network or the run ends."""
+    begin = ("N", (None, frozenset[str]()))
+    context: list[Any] = [(symbol, begin) for symbol in [*exhibit["input"], MARKER]]
+    tokens: list[str] = []
+    while len(context) <= exhibit["longest"] + 1:
+        kind, (control, _), *_ = context[-1][1]
+        if (kind, control) == ("N", HALT):
+            break
+        token = transformer_token(context, plain.delta, START)
+        context = generated(context, token)
+        tokens.append(plain.token_text(token))
+    require(exhibit["tokens"] == tokens, f"the run has {len(tokens)} tokens, or other ones")
+
+
+def check_relu_counts(exhibit: Any) -> None:
+    """Every count below m yields its bit and the marker is seen; m = 0: neither."""
+    levels, scale = levels_and_scale(exhibit["longest"])
+    layers = parity_layers(levels, scale)
+    present = int(exhibit["context"] > 0)
+    unit = exhibit["context"] or exhibit["longest"] + 1
+    require(unit <= exhibit["longest"] + 1, "the context is longer than S + 1")
+    for count in range(unit):
+        bit = parity_bit(layers, count, unit, present)
+        require(bit == present * (count % 2), f"the bit of count {count} is {bit}")
+    high, low = relu_run([([[scale], [scale]], [0, -1])], [present], unit)
+    require(high - low == unit * present, "the marker is read wrongly")
+
+
+def check_relu_network(exhibit: Any) -> None:
+    """One part of a machine's network: its widths, its counts, all its labels or a run."""
+    part = exhibit["part"]
+    if part == "counts":
+        check_relu_counts(exhibit)
+        return
+    plain = Plain.of(exhibit["machine"])
+    if part == "run":
+        check_relu_run(exhibit, plain)
+        return
+    labels = plain.labels()
+    if part == "labels":
+        lines = sorted(line for label in labels for line in check_label(plain, label))
+        require(exhibit["answers"] == len(lines), f"there are {len(lines)} answers")
+        digest = sha256("\n".join(lines).encode()).hexdigest()
+        require(exhibit["sha256"] == digest, "the answers at the reachable labels are others")
+        return
+    require(part == "layers", f"{part!r} is no part of a network")
+    size, levels = len(plain.alphabet), levels_and_scale(exhibit["longest"])[0]
+    width = 2 * (size + 1) + len(labels) + 2
+    rows = sum(1 + len(plain.asked(label)) for label in labels)
+    widths = [2 * size + width] * levels + [2 * size + 2 + width, rows + width]
+    require(exhibit["widths"] == widths, f"the widths are {widths}")
+
+
+def check_relu_blocks(exhibit: Any) -> None:
+    """All conjunctions of a numbered machine at every label: together they emit the one token."""
+    delta, masks = numbered_delta(exhibit["machine"]), exhibit["masks"]
+    subsets = [frozenset(s) for s in ("", "a", "b", "ab")]
+
+    def answer(label: Any, seen: Any, present: int) -> tuple[str, Any, int]:
+        shown = [*(seen or ()), MARKER] if present else ["a"]
+        return transformer_token([(symbol, label) for symbol in shown], delta, "a")
+
+    neurons: list[tuple[Any, int, Any, Any]] = []
+    found: dict[Any, None] = {}
+    asked: list[Any] = [subsets[mask] for mask in masks]
+    waiting: list[Any] = [("N", ("p",))]
+    while waiting:
+        label = waiting.pop()
+        if label not in found:
+            found[label] = None
+            running = label[0] == "N" and label[1] != (HALT,)
+            neurons.append((label, 0, None, answer(label, None, 0)))
+            for seen in asked if running else [None]:
+                neurons.append((label, 1, seen, answer(label, seen, 1)))
+                waiting.append(neurons[-1][3][1])
+    stated = {(label, here, mask): token for label, here, mask, token in exhibit["answers"]}
+    require(len(stated) == 2 * len(subsets) * len(found), "some questions are missing")
+    for newest, here, mask in itertools.product(found, (0, 1), range(len(subsets))):
+        emitted: list[Any] = []
+        for label, present, seen, token in neurons:
+            own = int(label == newest)
+            same = [] if seen is None else [(s in seen) == (s in subsets[mask]) for s in "ab"]
+            terms = list(map(int, same))
+            value = conjunction([own, here, *terms]) if present else max(0, own - here)
+            emitted += [[token[0], label_text(token[1]), token[2]]] * value
+        token = stated[label_text(newest), here, mask]
+        require(emitted == ([token] if token else []), f"the neurons emit {emitted}, not {token}")
+
+
+# --- pieces of a ReLU network on a line ----------------------------------------------------------
+
+Lines = list[tuple[Fraction, Fraction]]
+"""Slope and offset of each coordinate."""
+
+
+def along(layer: Any, lines: Lines, unit: int) -> Lines:
+    """A layer's coordinates along the line, before any ReLU."""
+    rows = rows_of(layer["rows"])
+    require(all(len(row) == len(lines) for row in rows), "a layer does not fit the one before it")
+    return [
+        (
+            sum((w * s for w, (s, _) in zip(row, lines, strict=True)), Fraction(0)),
+            sum((w * o for w, (_, o) in zip(row, lines, strict=True)), Fraction(b) * unit),
+        )
+        for row, b in zip(rows, layer["bias"], strict=True)
+    ]
+
+
+def check_pieces(exhibit: Any) -> None:
+    """Every piece of a network on a line, how many there may be, and the signs of its score."""
+    unit, longest = exhibit["unit"], exhibit["longest"]
+    slopes, offsets = (list(map(Fraction, exhibit[name])) for name in ("slope", "offset"))
+    start = list(zip(slopes, offsets, strict=True))
+    off = Fraction(0)
+    found: list[tuple[Fraction, Fraction, Lines]] = [(off, Fraction(longest), start)]
+    for layer in exhibit["layers"]:
+        parts: list[tuple[Fraction, Fraction, Lines]] = []
+        for low, high, lines in found:
+            sums = along(layer, lines, unit)
+            zeros = sorted({-o / s for s, o in sums if s})
+            ends = [low, *(zero for zero in zeros if low < zero < high), high]
+            for left, right in itertools.pairwise(ends):
+                middle = (left + right) / 2
+                on = [(s, o) if s * middle + o > 0 else (off, off) for s, o in sums]
+                parts.append((left, right, on))
+        found = parts
+    widest = max((len(layer["rows"]) for layer in exhibit["layers"]), default=0)
+    require(exhibit["pieces"] == len(found), f"there are {len(found)} pieces")
+    require(len(found) <= (widest + 1) ** len(exhibit["layers"]), "more pieces than (w + 1)^D")
+    plus: int = exhibit["plus"]
+    minus: int = exhibit["minus"]
+    scores: dict[Fraction, Fraction] = {}
+    for low, high, lines in found:
+        out = [
+            (s + a, o + b)
+            for (s, o), (a, b) in zip(along(exhibit["output"], lines, unit), start, strict=True)
+        ]
+        slope, offset = out[plus][0] - out[minus][0], out[plus][1] - out[minus][1]
+        require(scores.get(low, slope * low + offset) == slope * low + offset, "the score jumps")
+        inner = range(math.ceil(low), math.floor(high) + 1)
+        scores |= {place: slope * place + offset for place in (*map(Fraction, inner), high)}
+    signs = [scores[Fraction(place)] for place in range(longest + 1)]
+    changes = sum(a * b < 0 for a, b in itertools.pairwise(signs))
+    require(exhibit["sign_changes"] == changes, f"the score changes its sign {changes} times")
+    require(changes <= len(found), "more sign changes than pieces")
+    if exhibit["parity"]:
+        require(signs[0] < 0 and changes == longest, "the score does not show the parity")
+
+
 EXHIBITS: dict[str, Callable[[Any], None]] = {
     "fixed-parameters": check_fixed_parameters,
     "folded-parameters": check_folded_parameters,
@@ -1268,6 +1729,11 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "window-run": check_window_run,
     "context": check_context,
     "words": check_words,
+    "relu-parity": check_relu_parity,
+    "relu-network": check_relu_network,
+    "relu-blocks": check_relu_blocks,
+    "pieces": check_pieces,
+    "chain": check_chain,
 }
 
 

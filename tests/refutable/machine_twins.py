@@ -9,6 +9,7 @@ from typing import Any
 
 from constructions.machines import parity
 from constructions.machines.attention_claims import histogram_checks
+from constructions.machines.chain_claims import chain_checks
 from constructions.machines.contexts import next_of
 from constructions.machines.decoding_claims import decoding_checks, order_checks
 from constructions.machines.definitions import Token, parity_mask
@@ -253,3 +254,23 @@ def a_rotation_is_one_pop_shorter() -> tuple[Check, ...]:
 def the_queue_is_one_symbol_shorter() -> tuple[Check, ...]:
     """At most s + 1 symbols in the queue."""
     return queue_checks(length=lambda space: length_bound(space) - 1)
+
+
+# --- Corollary 10 ----------------------------------------------------------------------------
+
+
+def grows_when_it_refreshes(machine: Any) -> Any:
+    """A transformer that keeps the oldest token when it brings the marker back."""
+    right = window_transformer(machine)
+
+    def rule(label: Any, seen: int) -> Any:
+        token = right.rule(label, seen)
+        return replace(token, update=1) if seen == ABSENT else token
+
+    return replace(right, rule=rule)
+
+
+@twin("chain", "Corollary 10")
+def the_marker_is_brought_back_without_sliding() -> tuple[Check, ...]:
+    """The refresh does not remove the oldest token."""
+    return chain_checks(Constructions(window=grows_when_it_refreshes))

@@ -41,7 +41,7 @@ def test_every_claim_has_a_twin():
     part = "constructions.machines."
     modules = (
         "words parity_claims attention_claims decoding_claims window_claims halting_claims "
-        "turing_claims"
+        "turing_claims chain_claims"
     )
     claims = {item.id for name in modules.split() for item in claims_of(import_module(part + name))}
     assert {f"twin.{name}" for name in claims} <= set(TWINS)
