@@ -111,6 +111,24 @@ MONOTONE_EXPONENTIAL = Fact(
     reference="W. Rudin, Principles of Mathematical Analysis, theorem 8.6",
 )
 
+CONTINUITY = Fact(
+    name="continuity",
+    statement=(
+        "Constants, affine maps and the larger of two continuous functions are continuous, and so "
+        "are sums and compositions of continuous functions."
+    ),
+    reference="W. Rudin, Principles of Mathematical Analysis, theorems 4.7 and 4.9",
+)
+
+INTERMEDIATE_VALUE = Fact(
+    name="intermediate-value",
+    statement=(
+        "A continuous real function on an interval that is negative at one end and positive at "
+        "the other is 0 somewhere in between."
+    ),
+    reference="W. Rudin, Principles of Mathematical Analysis, theorem 4.23",
+)
+
 FACTS: tuple[Fact, ...] = (
     INDUCTION,
     COUNTING,
@@ -123,4 +141,6 @@ FACTS: tuple[Fact, ...] = (
     ARCHIMEDES,
     ADJACENT_TRANSPOSITIONS,
     MONOTONE_EXPONENTIAL,
+    CONTINUITY,
+    INTERMEDIATE_VALUE,
 )

@@ -13,9 +13,9 @@ from typing import Any
 from constructions.machines.block_claims import block_checks
 from constructions.machines.relu import AffineLayer, ReluNetwork, linear, parity_network
 from constructions.machines.relu_claims import parity_checks
+from constructions.machines.relu_lemmas import MARGIN, relu
 from constructions.machines.relu_machine import MachineNetwork, machine_network
 from constructions.machines.relu_network_claims import network_checks
-from constructions.machines.relu_theory import MARGIN, relu
 from lowerbounds.pieces import pieces_checks
 from verify.claims import Check, load_file
 from verify.verdicts import Status
