@@ -33,6 +33,8 @@ CODES = {
     "I64": ("int64", "<i8"),
 }
 """Per code of the format: the dtype's name, and how NumPy reads its words."""
+PLACES = "I64"
+"""The code of whole numbers."""
 _BY_NAME = {name: (code, words) for code, (name, words) in CODES.items()}
 _TORCH = {b"PK\x03\x04": "a zip archive", b"\x80": "a pickle"}
 """How files by `torch.save` begin."""
@@ -65,7 +67,7 @@ class Tensor:
     @classmethod
     def of_places(cls, places: NDArray[np.int64]) -> Tensor:
         """Whole numbers of 64 bits."""
-        return cls(code="I64", shape=places.shape, data=places.astype("<i8").tobytes())
+        return cls(code=PLACES, shape=places.shape, data=places.astype("<i8").tobytes())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from constructions.universal.draws import Block
 from constructions.universal.encoding import Encoding
 from constructions.universal.maps import ColumnMap, Ones
 from constructions.universal.rounding import reals
-from constructions.universal.tensor_files import Tensor, file_bytes
+from constructions.tensor_files import Tensor, file_bytes
 from verify.errors import UsageError
 
 DRAWN_DTYPE = "float32"

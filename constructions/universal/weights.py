@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from constructions.universal.definitions import Target, TransformerSize
 from constructions.universal.floats import FORMATS
 from constructions.universal.rounding import reals, rounded
-from constructions.universal.tensor_files import CODES, Tensor, TensorFile, file_bytes, read_file
+from constructions.tensor_files import CODES, Tensor, TensorFile, file_bytes, read_file
 from verify.errors import WeightsError
 from verify.rational import Matrix
 

@@ -31,7 +31,7 @@ from constructions.universal.gates import GATES
 from constructions.universal.instances import random_target
 from constructions.universal.model_files import model_file, named_parts
 from constructions.universal.rounding import rounded
-from constructions.universal.tensor_files import read_file
+from constructions.tensor_files import read_file
 from constructions.universal.weights import StoredTarget, read_target, write_target
 from verify.balls import Balls
 from verify.claims import Setting
