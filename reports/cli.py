@@ -178,7 +178,11 @@ def _fuzz_status(run: Run) -> int:
 @app.command("run")
 def run_machine(
     machine: Annotated[
-        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
+        str,
+        typer.Argument(
+            metavar="MACHINE",
+            help="File, or text such as 1RB1LB_1LA1RZ; or what `certiformer compile` wrote.",
+        ),
     ],
     word: Annotated[
         str | None, typer.Option("--input", help="Symbols on the tape; by default the file's.")
@@ -237,6 +241,30 @@ def convert_machine(
     from reports.conversion import convert
 
     _show([str(convert(machine, out))])
+
+
+@app.command("compile")
+def compile_transformer(
+    machine: Annotated[
+        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
+    ],
+    out: Annotated[Path, typer.Option(help="The .safetensors file to write.")],
+    window: Annotated[
+        int, typer.Option(help="Symbols of the longest window; contexts have one token more.")
+    ] = 64,
+    dtype: Annotated[str, typer.Option(help="What it computes in; a wrong one lists all.")] = (
+        "float32"
+    ),
+    form: Annotated[
+        str | None,
+        typer.Option(help="dense or block; by default dense where the matrices are not huge."),
+    ] = None,
+) -> None:
+    """Write a machine's sliding-window transformer as tensors; `run` takes the file."""
+    from reports.compilation import AskedModel, compile_machine
+
+    asked = AskedModel(machine=machine, out=out, window=window, dtype=dtype, form=form)
+    _show(compile_machine(asked))
 
 
 @app.command()

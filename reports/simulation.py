@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from constructions.machines.formats.machine_file import MachineFile
     from constructions.machines.levels import LevelsReport
 
+MODEL = ".safetensors"
 TURNS = 1 << 22
 """Queue steps between two looks at the clock and at signals: a fraction of a second."""
 SECONDS = 10.0
@@ -63,6 +64,8 @@ def simulate(asked: AskedRun, progress: Callable[[int], None]) -> Simulated:
     from constructions.machines.compiled import lockstep
     from constructions.machines.formats.machine_file import QueueTable
 
+    if asked.machine.endswith(MODEL):
+        return _modelled(asked, progress)
     given = read_machine(asked.machine, asked.text)
     machine = given.machine.machine() if isinstance(given.machine, QueueTable) else given.machine
     if not lockstep.fits(machine):
@@ -103,6 +106,19 @@ def _moved(run: Lockstep[Any], max_steps: int, stream: IO[bytes] | None) -> Iter
         return
     while not run.advance(max_steps, TURNS):
         yield run.steps
+
+
+def _modelled(asked: AskedRun, progress: Callable[[int], None]) -> Simulated:
+    """A file of tensors beside the machine that it was compiled from."""
+    from reports.compilation import run_model
+
+    if asked.trace or asked.checkpoint or asked.levels:
+        raise UsageError(
+            f"{asked.machine}: a compiled transformer runs whole, without --as, --trace and "
+            "--checkpoint; run its machine with them"
+        )
+    report = run_model(Path(asked.machine), asked.text, asked.max_steps, progress)
+    return Simulated(report=report, interrupted=False)
 
 
 def _plainly(asked: AskedRun, given: MachineFile) -> Simulated:
