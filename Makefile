@@ -32,6 +32,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/run.py
 	$(BIN)/python tests/benchmarks/draws.py
+	$(BIN)/python tests/benchmarks/machines.py --long
 
 # References first, on the CPU; what is measured on DEVICE joins the figures of the run in OUT.
 gpu: $(READY)

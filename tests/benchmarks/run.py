@@ -16,8 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from flint import fmpq, fmpq_mat
 
-from constructions.machines.formats.bbchallenge import read
-from constructions.machines.simulate import run_levels
 from constructions.universal.definitions import Target, TransformerSize
 from constructions.universal.instances import random_target
 from constructions.universal.probes import coefficients, probe
@@ -169,7 +167,7 @@ def bench_tree() -> None:
             say(f"  {sizes}: plain SymPy script {peer:.2f} s, {peer / ours:.0f} times ours")
 
 
-# --- fuzzing, machines -------------------------------------------------------------------------
+# --- fuzzing ----------------------------------------------------------------------------------
 
 
 def bench_fuzz(examples: int = 20_000) -> None:
@@ -186,20 +184,6 @@ def bench_fuzz(examples: int = 20_000) -> None:
     say(
         f"universal.end_to_end: {tried} examples in {seconds:.1f} s on {jobs} cores, "
         f"{tried / seconds:.0f} a second, goal 500"
-    )
-
-
-def bench_machine() -> None:
-    """All four levels in lock-step against the bare Turing machine."""
-    text = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA"
-    machine = read(text, "benchmark")
-    all_levels = best(lambda: run_levels(machine, (), 5_000), rounds=1)
-    report = run_levels(machine, (), 5_000).as_json()
-    queue = best(lambda: run_levels(machine, (), 5_000, ("turing", "queue")), rounds=1)
-    tokens = report["levels"]["transformer"]["tokens"]
-    say(
-        f"BB(5) to 5,000 rules: {tokens} tokens checked in {all_levels:.2f} s, "
-        f"{tokens / all_levels:.0f} a second; {all_levels / queue:.1f} times the queue level alone"
     )
 
 
@@ -230,6 +214,5 @@ def bench_verify() -> None:
 
 if __name__ == "__main__":
     bench_tree()
-    bench_machine()
     bench_fuzz()
     bench_verify()
