@@ -242,8 +242,8 @@ def hist_steps(
     ring = queue.shape[0] - 1
     hist, parity, seen, before = r[HIST], r[PARITY], r[SEEN], r[HIST_ROW]
     end, reason, steps = r[WINDOW_END], GO_ON, r[HIST_STEPS]
-    surplus = end - steps
-    while steps < r[STEPS]:
+    surplus, until, front = end - steps, r[STEPS], np.int64(queue[Place(steps & ring)])
+    while steps < until:
         found = find(rows, hist, seen, before)
         if found < 0:
             reason = NO_HIST_ROW
@@ -265,15 +265,16 @@ def hist_steps(
             r[MAX_WINDOW] = max(r[MAX_WINDOW], surplus)
         left = np.int64(window[Place(steps & ring)])
         seen ^= 1 << left
-        parity ^= 1 << np.int64(queue[Place(steps & ring)])
+        parity ^= 1 << front
         row = trail[Place(steps & (BLOCK - 1))]
         states[Place(steps & (BLOCK - 1))] = hist
         steps += 1
+        front = np.int64(queue[Place(steps & ring)])
         if (
             word != queue_rows[Place(row + Q_WORD)]
             or rows[Place(found + OF)] != queue_rows[Place(row + Q_NEXT)]
             or rows[Place(found + PARITY_AFTER)] != parity
-            or left != queue[Place(steps & ring)]
+            or left != front
         ):
             reason = HIST_DIFFERS
             break
@@ -293,8 +294,8 @@ def tokens(  # noqa: PLR0912, PLR0915  a loop in one piece keeps its state in re
     ring, marker, stage = window.shape[0] - 1, r[SYMBOLS], r[STAGE]
     label, mask, before, markers = r[LABEL], r[MASK], r[TOKEN_ROW], counts[r[SYMBOLS]]
     first, end, steps, owed = r[CONTEXT_FIRST], r[CONTEXT_END], r[TOKEN_STEPS], r[OWED]
-    length, reason = r[LENGTH], GO_ON
-    while steps < r[HIST_STEPS]:
+    length, reason, until = r[LENGTH], GO_ON, r[HIST_STEPS]
+    while steps < until:
         if stage == REFRESH and markers:
             stage = FIRST_TOKEN
         found = find(rows, label, mask if markers else ABSENT, before)
