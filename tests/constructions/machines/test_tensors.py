@@ -7,12 +7,20 @@ import numpy as np
 import pytest
 import torch
 
+from constructions.machines.corpus import CHAMPIONS
 from constructions.machines.definitions import MachineError
 from constructions.machines.descriptions import described_machine, description
 from constructions.machines.formats import bbchallenge, files
 from constructions.machines.relu_machine import machine_network
-from constructions.machines.tensors import DTYPES, FORMS, Source, compiled, largest_window
-from constructions.machines.textbook import ADDITION, INCREMENT
+from constructions.machines.tensors import (
+    DTYPES,
+    FORMS,
+    MOST_ENTRIES,
+    Source,
+    compiled,
+    largest_window,
+)
+from constructions.machines.textbook import ADDITION, INCREMENT, TEXTBOOK
 from constructions.machines.torch_model import Generator, generated, torch_module
 from constructions.machines.transformer_files import model_bytes, read_model
 from constructions.machines.window import SlidingWindowRun
@@ -43,6 +51,28 @@ def test_the_tensors_generate_what_g_says(name, form, dtype):
         assert made.step() == run.step()
     assert made.halted == run.halted
     assert [made.token(number) for number in made.context] == list(run.context)
+
+
+FITTING = {
+    **{book.machine.name: (book.machine, book.words()[-1][0]) for book in TEXTBOOK},
+    **{text: (bbchallenge.read(text), ()) for text, _, _ in CHAMPIONS},
+}
+
+
+@pytest.mark.parametrize("name", sorted(FITTING))
+def test_both_forms_agree_on_every_machine_that_fits(name):
+    machine, word = FITTING[name]
+    source = Source(machine=machine)
+    made = [Generator(compiled(source, 40, "float32", "block"), word)]
+    if source.entries <= MOST_ENTRIES:
+        made.append(Generator(compiled(source, 40, "float32", "dense"), word))
+    else:
+        assert name == "1RB2LA1RA1RA_1LB1LA3RB1RZ"
+    run = SlidingWindowRun(source.graph.transformer, word)
+    while not run.halted and run.tokens < 30:
+        token = run.step()
+        assert [one.step() for one in made] == [token] * len(made)
+    assert {one.halted for one in made} == {run.halted}
 
 
 def test_dense_tensors_are_the_papers():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from constructions.tensor_files import read_file
 from constructions.universal.comparisons import refactored
 from constructions.universal.definitions import TransformerSize
 from constructions.universal.draws import Block, Stream
@@ -31,7 +32,6 @@ from constructions.universal.gates import GATES
 from constructions.universal.instances import random_target
 from constructions.universal.model_files import model_file, named_parts
 from constructions.universal.rounding import rounded
-from constructions.tensor_files import read_file
 from constructions.universal.weights import StoredTarget, read_target, write_target
 from verify.balls import Balls
 from verify.claims import Setting

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from safetensors import deserialize, safe_open
 from safetensors.numpy import save
 
+from constructions.tensor_files import Tensor, file_bytes, read_file
 from constructions.universal.definitions import Target, TransformerSize
 from constructions.universal.floats import FORMATS
 from constructions.universal.instances import random_target
 from constructions.universal.rounding import nearest, rounded
-from constructions.tensor_files import Tensor, file_bytes, read_file
 from constructions.universal.weights import DTYPES, read_target, write_target
 from verify.errors import UsageError, WeightsError
 from verify.rational import Matrix
