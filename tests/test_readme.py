@@ -30,6 +30,8 @@ def test_every_command_in_the_readme_exists() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "reports.cli", "--help"], capture_output=True, text=True, check=True
     )
-    assert named == {"list", "verify", "fuzz", "run", "convert", "encode", "recheck", "report"}
+    assert named == {
+        *("list", "verify", "fuzz", "run", "convert", "compile", "encode", "recheck", "report")
+    }
     for command in named:
         assert re.search(rf"^\s*{command}\b", done.stdout, re.MULTILINE), command
