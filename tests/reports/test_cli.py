@@ -364,6 +364,11 @@ def test_run_takes_a_machines_text_and_one_level(capsys: pytest.CaptureFixture[s
     assert "turing" in capsys.readouterr().out
 
 
+def test_a_limit_may_be_any_number(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["run", "1RB1LB_1LA1RZ", "--max-steps", str(10**30), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 6
+
+
 def test_levels_that_disagree_are_1(monkeypatch: Any, capsys: pytest.CaptureFixture[str]) -> None:
     from constructions.machines import parity
     from constructions.machines.compiled import lockstep

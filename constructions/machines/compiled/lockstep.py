@@ -157,7 +157,6 @@ class Lockstep(Generic[State]):
     def _place_registers(self, hist: ParityHistMachine[Stored[State]]) -> None:
         size, machine = len(self.word), self.machine
         label = Normal(state=hist.start)
-        turing = self.queue_table.turing
         values = {
             kernel.STATE: self.queue_table.states.number(machine.start),
             kernel.HIST: self.hist_table.states.number(hist.start),
@@ -174,18 +173,21 @@ class Lockstep(Generic[State]):
             kernel.MAX_CONTEXT: size + 1,
             kernel.HALTED: int(machine.start == machine.halt),
             kernel.DUE: size + 5 if self.source else NO_LIMIT,
-            kernel.HIGHEST: -1,
             kernel.SYMBOLS: len(machine.alphabet),
             kernel.WITH_TURING: int("turing" in self.levels),
             kernel.WITH_HIST: int(bool(self.levels & {"hist", "transformer"})),
             kernel.WITH_TOKENS: int("transformer" in self.levels),
             kernel.OWED: -1,
-            kernel.TURING_HEAD: _MARGIN,
-            kernel.NONBLANK: int(np.count_nonzero(self.tape)),
-            kernel.TAPE_SYMBOLS: len(turing.symbols) if turing else 0,
         }
+        turing = self.queue_table.turing
         if turing and self.source:
-            values[kernel.TURING_STATE] = turing.states[self.source.machine.start]
+            values |= {
+                kernel.TURING_STATE: turing.states[self.source.machine.start],
+                kernel.TURING_HEAD: _MARGIN,
+                kernel.HIGHEST: -1,
+                kernel.NONBLANK: int(np.count_nonzero(self.tape)),
+                kernel.TAPE_SYMBOLS: len(turing.symbols),
+            }
         for place, value in values.items():
             self.registers[place] = value
 
@@ -213,17 +215,17 @@ class Lockstep(Generic[State]):
 
         Returns whether the run is over: halted, at its limit, or with two levels that differ.
         """
-        r = self.registers
-        r[kernel.MAX_RULES] = max_steps
+        r, limit = self.registers, min(max_steps, NO_LIMIT)
+        r[kernel.MAX_RULES] = limit
         if self.turing_only:
             r[kernel.MAX_STEPS] = r[kernel.RULES] + turns
         else:
-            most = NO_LIMIT if self.source else max_steps
+            most = NO_LIMIT if self.source else limit
             r[kernel.MAX_STEPS] = min(int(r[kernel.STEPS]) + turns, most)
         while not self.difference:
             reason = self._loop()
             if reason == kernel.PAUSED:
-                return not self.source and self.steps >= max_steps
+                return not self.source and self.steps >= limit
             if reason in {kernel.ENDED, kernel.LIMIT}:
                 return True
             self._attend(reason)

@@ -120,7 +120,7 @@ class QueueTable(Generic[State]):
         words = [self.symbols[appended] for appended in step.appended]
         number = self.states.number(step.state)
         start = (state * len(self.symbols) + symbol) * kernel.WIDTH
-        if len(self.states.members) * len(self.symbols) * kernel.WIDTH > len(self.rows):
+        while len(self.states.members) * len(self.symbols) * kernel.WIDTH > len(self.rows):
             self.rows = np.concatenate([self.rows, np.full_like(self.rows, kernel.UNKNOWN)])
         first, second = words[0], words[1] if len(words) > 1 else _NO_SYMBOL
         kind, turing, cell, held = self._on_tape(control, read)
