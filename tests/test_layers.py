@@ -20,7 +20,7 @@ from verify.verdicts import Status
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIRED = ROOT.parent / "shared" / "required_claims.tsv"
-HEAVY = ("torch", "z3", "cvc5", "hypothesis", "sympy", "matplotlib")
+HEAVY = ("torch", "z3", "cvc5", "hypothesis", "sympy", "matplotlib", "numba")
 
 
 @cache
