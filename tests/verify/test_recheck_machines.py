@@ -1,4 +1,4 @@
-"""The rechecker's definitions of ReLU networks and their pieces reject what is wrong."""
+"""The rechecker's definitions of runs, ReLU networks and their pieces reject what is wrong."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from constructions.machines.block_claims import block_checks
+from constructions.machines.chain_claims import chain_checks
 from constructions.machines.relu_claims import parity_checks
 from constructions.machines.relu_network_claims import network_checks
 from lowerbounds.pieces import LineCase, pieces_checks, pieces_exhibit
@@ -21,6 +22,7 @@ CHECKS: dict[str, Callable[[], Any]] = {
     "relu-network": network_checks,
     "relu-blocks": block_checks,
     "pieces": pieces_checks,
+    "chain": chain_checks,
 }
 Change = Callable[[Any], None]
 
@@ -162,3 +164,28 @@ def test_a_wrong_count_of_pieces_is_rejected(change: Change, text: str) -> None:
 def test_a_score_that_does_not_alternate_shows_no_parity() -> None:
     exhibit = json.loads(json.dumps(pieces_exhibit(LineCase(kind="random", size=1, depth=1))))
     reject("pieces", exhibit, put("parity", True), "the score does not show the parity")
+
+
+def chain_of(part: str) -> Any:
+    """A block of a family, or the run of one machine: the first exhibit that has the field."""
+    return next(exhibit for exhibit in exhibits("chain") if part in exhibit)
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "text"),
+    [
+        ("states", put("halted", 7), "halted is"),
+        ("states", put("tokens", 0), "tokens is"),
+        ("states", put("first", 1), "the certificate says"),
+        ("states", put("rules", 59), "the certificate says"),
+        ("states", put("max_context", 3), "max_context is"),
+        ("states", put("first", 13**4), "no such machine"),
+        ("states", put("rules", 10**9), "too long"),
+        ("table", put("last_tape", "1"), "last_tape is"),
+        ("table", put("refreshes", 0), "refreshes is"),
+        ("table", put("table", 0, 3, "L"), "the certificate says"),
+        ("table", put("input", ["1", "1"]), "the certificate says"),
+    ],
+)
+def test_a_wrong_chain_is_rejected(part: str, change: Change, text: str) -> None:
+    reject("chain", chain_of(part), change, text)
