@@ -196,12 +196,17 @@ def run_machine(
         Path | None,
         typer.Option(help="File in which the run is kept, and from which it goes on."),
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="An .svg file for the run's tape, queue and context against time."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a machine as Turing machine, queue machine, HIST and transformer, and compare them.
 
     An interrupted run reports how far it came; with --checkpoint the same command goes on there.
     """
+    from reports.pictures import require_drawable, write_picture
     from reports.simulation import AskedRun, simulate
     from reports.text import levels_table
 
@@ -213,6 +218,8 @@ def run_machine(
         trace=trace,
         checkpoint=checkpoint,
     )
+    if picture is not None:
+        require_drawable(asked, picture)
     steps = StepProgress("steps", max_steps)
     try:
         done = simulate(asked, steps)
@@ -228,6 +235,8 @@ def run_machine(
     if done.interrupted:
         typer.echo("certiformer: interrupted", err=True)
         raise typer.Exit(INTERRUPTED)
+    if picture is not None:
+        write_picture(asked, done.report, picture)
 
 
 @app.command("convert")

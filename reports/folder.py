@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reports import html, junit, output
+from reports import html, junit, output, pictures
 from reports.environment import RUN, Circumstances, describe
-from reports.figures import precision, svg
+from reports.figures import parity_precision, precision, svg
 from reports.record import RECORD, Recorded, canonical, load, load_json
 from reports.running import Run
 from verify.errors import RecordError
@@ -53,7 +53,12 @@ def rebuild(folder: Path) -> Path:
 
 def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | None) -> None:
     path = folder / DEVICE
-    figures = precision.of_folder(run, load_json(path) if path.is_file() else None)
+    device = load_json(path) if path.is_file() else None
+    figures = [
+        *precision.of_folder(run, device),
+        *pictures.of_record(record),
+        *parity_precision.of_folder(folder, record),
+    ]
     output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in figures})
     output.write(folder / html.INDEX, html.render(record, run, figures))
     output.write(folder / junit.JUNIT, junit.render(record))

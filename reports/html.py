@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from reports import graph, mathml
-from reports.figures.precision import Figure
+from reports.figures.svg import Figure
 from reports.record import outcome_of
 from verify.facts import FACTS
 from verify.verdicts import Json, Status

@@ -20,6 +20,7 @@ from typing import Any
 from constructions.universal.floats import FORMATS
 from constructions.universal.precision import TIMES_CONDITION
 from reports.figures import svg
+from reports.figures.svg import Figure
 from verify.verdicts import Json
 
 SPARSE, RANDOM = "universal.precision.sparse", "universal.precision.generic"
@@ -50,15 +51,6 @@ class Point:
     error: float
     bound: float | None = None
     condition: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A drawing as an inline SVG element, with the name of its file and what it shows."""
-
-    name: str
-    caption: str
-    inline: str
 
 
 # --- points ----------------------------------------------------------------------------------
