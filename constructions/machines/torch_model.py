@@ -183,22 +183,26 @@ def _classes() -> tuple[Any, Any]:
 
         def forward(self, context: Sequence[int]) -> int:
             """The next token's number."""
-            (symbols, labels), tokens = self.sizes, self.numbers(context)
-            shares = torch.softmax(torch.zeros(len(tokens), dtype=self.wide), dim=0)
-            shares = shares.to(self.stored).to(self.wide)
-            mean = torch.zeros(symbols, dtype=self.wide).index_add(
-                0, torch.div(tokens, 2 * labels, rounding_mode="floor"), shares
-            )
-            neurons = self.relu_layers(mean.to(self.stored)).to(self.wide)
-            features = neurons[0::2] - neurons[1::2]
+            symbols, labels = self.sizes
+            features = self.features(context)
             rows = self.rows[context[-1] // 2 % labels]
             emitted = self.conjunctions(rows, features).to(self.wide)
             places = self.of("row.token")[rows]
             number = 0
             for block, size in enumerate((symbols, labels, 2)):
-                scores = torch.zeros(size, dtype=self.wide).index_add(0, places[:, block], emitted)
+                scores = emitted.new_zeros(size).index_add(0, places[:, block], emitted)
                 number = number * size + self.best(scores)
             return number
+
+        def features(self, context: Sequence[int]) -> Any:
+            """The parities of the displayed counts, and whether the marker is there: shape (N,)."""
+            (symbols, labels), tokens = self.sizes, self.numbers(context)
+            logits = torch.zeros(len(tokens), dtype=self.wide, device=tokens.device)
+            shares = torch.softmax(logits, dim=0).to(self.stored).to(self.wide)
+            shown = torch.div(tokens, 2 * labels, rounding_mode="floor")
+            mean = shares.new_zeros(symbols).index_add(0, shown, shares)
+            neurons = self.relu_layers(mean.to(self.stored)).to(self.wide)
+            return neurons[0::2] - neurons[1::2]
 
         def conjunctions(self, rows: Any, features: Any) -> Any:
             """relu(1 - present), or relu(1 + present + sum of p or 1 - p - (terms - 1))."""

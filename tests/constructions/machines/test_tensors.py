@@ -1,5 +1,6 @@
 """The transformer as tensors: token by token what the map G says, in every form and dtype."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,29 @@ def test_dense_tensors_are_the_papers():
         assert (
             tensors[f"hidden.{i}.weight"] @ vector + tensors[f"hidden.{i}.bias"]
         ).tolist() == exact
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_parities_are_right_up_to_the_longest_window(dtype):
+    source, _ = SOURCES["beaver"]
+    window = min(largest_window(dtype), 4096)
+    module = torch_module(compiled(source, window, dtype, "block"))
+    symbols, labels = len(source.displayed), len(source.graph.labels)
+    draw = random.Random(3)  # noqa: S311 - contexts of a test
+    for _ in range(200):
+        size = draw.choice((window, window, draw.randint(0, window)))
+        weights = [draw.random() ** 4 for _ in range(symbols - 1)]
+        shown = draw.choices(range(symbols - 1), weights, k=size)
+        shown.insert(draw.randint(0, size), symbols - 1)
+        counts = [shown.count(symbol) % 2 for symbol in range(symbols - 1)]
+        assert module.features([place * 2 * labels for place in shown]).tolist() == [*counts, 1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_window_that_is_too_long_for_the_dtype_is_refused(dtype):
+    source, _ = SOURCES["beaver"]
+    with pytest.raises(UsageError, match=f"in {dtype}, got {largest_window(dtype) + 1}; beyond it"):
+        compiled(source, largest_window(dtype) + 1, dtype, "block")
 
 
 @pytest.mark.parametrize("form", FORMS)
