@@ -51,7 +51,7 @@ _LIMITS: dict[Profile, dict[str, int]] = {
     "standard": {**_SMALL, "float32": 4096, "float64": 256},
     "deep": {**_SMALL, "float32": 16384, "float64": 2048},
 }
-_TREE_LIMITS: dict[Profile, int] = {"quick": 64, "standard": 512, "deep": 2048}
+_TREE_LIMITS: dict[Profile, int] = {"quick": 64, "standard": 512, "deep": 4096}
 """Limits of pairwise sums in the formats that fail later, whose trees take longest."""
 _SINGLE_IN_TURN = 8192
 """The limit of sequential sums in float32, beyond their first failure."""
