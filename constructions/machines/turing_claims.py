@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from constructions.machines.compiled.run import run_levels
 from constructions.machines.instances import MACHINES, SYMBOLS, RunCase, failure
 from constructions.machines.levels import LevelsReport
 from constructions.machines.readings import graded, words_up_to
 from constructions.machines.runs import TuringRun
-from constructions.machines.simulate import Constructions
+from constructions.machines.simulate import Constructions, run_levels
 from constructions.machines.words import PAPER
 from verify.claims import Check, Source, claim, covers
 from verify.counterexamples import Counterexample
@@ -146,7 +145,7 @@ def queue_checks(
                 rechecked_as="queue-run",
                 exhibit=block_exhibit,
                 parts=2,
-                leans_on=("library:numba",),
+                leans_on=(),
             )
         ),
     )

@@ -17,12 +17,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from constructions.tensor_files import Tensor, file_bytes
 from constructions.universal.definitions import FixedModel
 from constructions.universal.draws import Block
 from constructions.universal.encoding import Encoding
 from constructions.universal.maps import ColumnMap, Ones
 from constructions.universal.rounding import reals
-from constructions.tensor_files import Tensor, file_bytes
 from verify.errors import UsageError
 
 DRAWN_DTYPE = "float32"

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from constructions.tensor_files import CODES, Tensor, TensorFile, file_bytes, read_file
 from constructions.universal.definitions import Target, TransformerSize
 from constructions.universal.floats import FORMATS
 from constructions.universal.rounding import reals, rounded
-from constructions.tensor_files import CODES, Tensor, TensorFile, file_bytes, read_file
 from verify.errors import WeightsError
 from verify.rational import Matrix
 
