@@ -56,9 +56,10 @@ def test_each_claim_reaches_its_expected_status(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CLAIMS))
 def test_each_verdict_says_how_many_instances_it_saw_and_what_it_trusts(name: str) -> None:
-    for _, verdict in settled(CLAIMS[name]):
+    item = CLAIMS[name]
+    for check, (_, verdict) in zip(item.checks(), settled(item), strict=True):
         assert verdict.instances >= 1
-        assert verdict.trusts
+        assert verdict.trusts or check.method.leans_on == ()  # Python's own numbers
         assert verdict.certificate is not None
 
 
