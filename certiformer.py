@@ -16,6 +16,7 @@ and `certiformer verify FILE` settles it.
 from verify.balls import Balls
 from verify.claims import Check, Claim, Setting, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
+from verify.findings import Finding, finding
 from verify.methods.enclosure import Enclosure, Undecided
 from verify.methods.exhaustive import Exhaustive
 from verify.methods.floating import Floating, Measurement, Trial, Trials
@@ -40,6 +41,7 @@ __all__ = [
     "Enclosure",
     "Equation",
     "Exhaustive",
+    "Finding",
     "Floating",
     "Goal",
     "Identity",
@@ -62,6 +64,7 @@ __all__ = [
     "World",
     "claim",
     "covers",
+    "finding",
     "induction",
     "settle",
     "supports",

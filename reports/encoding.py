@@ -179,7 +179,8 @@ def _settled(encoded: Encoding, errors: Deviation | str, seed: int, began: Begin
 
 
 def _selection(outcome: Outcome) -> Selection:
-    return Selection(selectors=(), chosen=(outcome.claim,), claims=(outcome.claim,), files={})
+    claim = outcome.claim
+    return Selection(selectors=(), chosen=(claim,), claims=(claim,), files={}, findings=())
 
 
 def _figures(errors: Deviation | str) -> Json:

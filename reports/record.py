@@ -86,9 +86,27 @@ def build(selection: Selection, setting: Setting, outcomes: Iterable[Outcome]) -
         "seed": setting.seed,
         "selectors": list(selection.selectors),
         "claims": claims,
-        "findings": [],
+        "findings": _findings(selection, claims),
     }
     return Recorded(record=record, certificates=certificates, outcomes=tuple(kept))
+
+
+def _findings(selection: Selection, claims: Iterable[Mapping[str, Json]]) -> list[Json]:
+    """The findings all of whose claims stand where they are expected to."""
+    reached = {claim["id"] for claim in claims if outcome_of(claim) == "ok"}
+    return [
+        {
+            "id": item.id,
+            "kind": item.kind,
+            "source": {"paper": item.source.paper, "where": item.source.where},
+            "title": item.title,
+            "words": item.words,
+            "text": item.text(),
+            "claims": list(item.claims),
+        }
+        for item in selection.findings
+        if item.stands(reached)
+    ]
 
 
 def _writable(outcome: Outcome) -> Outcome:

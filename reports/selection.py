@@ -7,13 +7,15 @@ import difflib
 import importlib.util
 import os
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import ModuleType
 
 from verify.claims import Claim, claims_in, load_file, with_dependencies
 from verify.errors import CertiformerError, ClaimError, ClaimFileError, SelectorError
+from verify.findings import Finding, findings_in
 
 OURS = ("constructions", "lowerbounds")
 """The packages whose claims need no path."""
@@ -25,13 +27,15 @@ CLOSE_MATCHES = 3
 class Selection:
     """The claims that selectors name, and all that these rest on.
 
-    `files` gives the selector of each claim that came from a file or folder of the user's.
+    `files` gives the selector of each claim that came from a file or folder of the user's;
+    `findings` are those that rest on selected claims alone.
     """
 
     selectors: tuple[str, ...]
     chosen: tuple[Claim, ...]
     claims: tuple[Claim, ...]
     files: dict[str, str]
+    findings: tuple[Finding, ...]
 
 
 def select(selectors: Sequence[str]) -> Selection:
@@ -50,9 +54,12 @@ def _selection(selectors: tuple[str, ...]) -> Selection:
     known: dict[str, Claim] = {}
     files: dict[str, str] = {}
     named: dict[str, list[Claim]] = {}
+    modules: list[str | ModuleType] = [*OURS]
     for selector in sorted(filter(is_path, set(selectors))):
         module = module_of_ours(selector)
         named[selector] = _claims_at(selector, module)
+        if module is None:
+            modules.append(load_file(selector))
         for item in named[selector]:
             _add(known, item)
             if module is None:
@@ -64,12 +71,19 @@ def _selection(selectors: tuple[str, ...]) -> Selection:
     for selector in selectors or ("*",):
         found = named[selector] if selector in named else _matching(selector, known)
         chosen |= {item.id: item for item in found}
+    claims = tuple(with_dependencies(chosen.values(), known))
     return Selection(
         selectors=selectors,
         chosen=tuple(chosen[key] for key in sorted(chosen)),
-        claims=tuple(with_dependencies(chosen.values(), known)),
+        claims=claims,
         files=files,
+        findings=_findings(modules, {item.id for item in claims}),
     )
+
+
+def _findings(modules: Iterable[str | ModuleType], ids: Set[str]) -> tuple[Finding, ...]:
+    found = [item for module in modules for item in findings_in(module) if item.stands(ids)]
+    return tuple(sorted(found, key=lambda item: item.id))
 
 
 def our_claims() -> list[Claim]:

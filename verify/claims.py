@@ -188,16 +188,21 @@ def claims_of(module: ModuleType) -> list[Claim]:
     ]
 
 
+def modules_of(package: str | ModuleType) -> Iterator[ModuleType]:
+    """A package or module and all its submodules, imported."""
+    root = importlib.import_module(package) if isinstance(package, str) else package
+    yield root
+    for info in pkgutil.walk_packages(getattr(root, "__path__", ()), root.__name__ + "."):
+        yield importlib.import_module(info.name)
+
+
 def claims_in(package: str | ModuleType) -> list[Claim]:
     """All claims of a package or module, submodules included, sorted by id.
 
     Raises:
         ClaimError: two claims share an id.
     """
-    root = importlib.import_module(package) if isinstance(package, str) else package
-    found = claims_of(root)
-    for info in pkgutil.walk_packages(getattr(root, "__path__", ()), root.__name__ + "."):
-        found += claims_of(importlib.import_module(info.name))
+    found = [item for module in modules_of(package) for item in claims_of(module)]
     by_id: dict[str, Claim] = {}
     for item in found:
         if item.id in by_id:
