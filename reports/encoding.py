@@ -180,7 +180,9 @@ def _settled(encoded: Encoding, errors: Deviation | str, seed: int, began: Begin
 
 def _selection(outcome: Outcome) -> Selection:
     claim = outcome.claim
-    return Selection(selectors=(), chosen=(claim,), claims=(claim,), files={}, findings=())
+    return Selection(
+        selectors=(), chosen=(claim,), claims=(claim,), files={}, findings=(), coverage=()
+    )
 
 
 def _figures(errors: Deviation | str) -> Json:

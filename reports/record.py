@@ -1,6 +1,7 @@
 """The record of a run, as data: the same bytes for the same code, selectors, profile and seed.
 
-    {"schema": "certiformer/record/1", "profile", "seed", "selectors", "claims": [..], "findings"}
+    {"schema": "certiformer/record/1", "profile", "seed", "selectors", "claims": [..], "findings",
+     "coverage"}
 
 It holds no time, no place on disk and no raw floating-point figure; those stand in `run.json`.
 """
@@ -87,6 +88,7 @@ def build(selection: Selection, setting: Setting, outcomes: Iterable[Outcome]) -
         "selectors": list(selection.selectors),
         "claims": claims,
         "findings": _findings(selection, claims),
+        "coverage": _coverage(selection, {item.source.paper for item in selection.claims}),
     }
     return Recorded(record=record, certificates=certificates, outcomes=tuple(kept))
 
@@ -106,6 +108,27 @@ def _findings(selection: Selection, claims: Iterable[Mapping[str, Json]]) -> lis
         }
         for item in selection.findings
         if item.stands(reached)
+    ]
+
+
+def _coverage(selection: Selection, papers: Set[str]) -> list[Json]:
+    """What is checked, place by place, of the papers that the selected claims are from."""
+    return [
+        {
+            "paper": item.paper,
+            "checked": item.checked,
+            "entries": [
+                {
+                    "where": entry.where,
+                    "what": entry.what,
+                    "claims": list(entry.claims),
+                    "reason": entry.reason,
+                }
+                for entry in item.entries
+            ],
+        }
+        for item in selection.coverage
+        if item.paper in papers or not selection.selectors
     ]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from verify.claims import Claim, claims_in, load_file, with_dependencies
+from verify.coverage import Coverage, coverage_in
 from verify.errors import CertiformerError, ClaimError, ClaimFileError, SelectorError
 from verify.findings import Finding, findings_in
 
@@ -28,7 +29,7 @@ class Selection:
     """The claims that selectors name, and all that these rest on.
 
     `files` gives the selector of each claim that came from a file or folder of the user's;
-    `findings` are those that rest on selected claims alone.
+    `findings` are those that rest on selected claims alone, `coverage` those of all papers known.
     """
 
     selectors: tuple[str, ...]
@@ -36,6 +37,7 @@ class Selection:
     claims: tuple[Claim, ...]
     files: dict[str, str]
     findings: tuple[Finding, ...]
+    coverage: tuple[Coverage, ...]
 
 
 def select(selectors: Sequence[str]) -> Selection:
@@ -78,6 +80,7 @@ def _selection(selectors: tuple[str, ...]) -> Selection:
         claims=claims,
         files=files,
         findings=_findings(modules, {item.id for item in claims}),
+        coverage=tuple(item for module in modules for item in coverage_in(module)),
     )
 
 
