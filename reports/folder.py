@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reports import html, junit, output, pictures
+from reports import html, junit, latex, output, pictures
 from reports.environment import RUN, Circumstances, describe
 from reports.figures import parity_precision, precision, svg
 from reports.record import RECORD, Recorded, canonical, load, load_json
@@ -14,7 +14,7 @@ from verify.verdicts import Json
 
 DEVICE = "gpu.json"
 """What `make gpu` measured, if it did; the figures show it beside the run's own."""
-FILES = (RECORD, RUN, html.INDEX, junit.JUNIT)
+FILES = (RECORD, RUN, html.INDEX, latex.CLAIMS, junit.JUNIT)
 
 
 def write_run(folder: Path, recorded: Recorded, run: Run, asked: Circumstances) -> None:
@@ -61,4 +61,5 @@ def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | N
     ]
     output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in figures})
     output.write(folder / html.INDEX, html.render(record, run, figures))
+    output.write(folder / latex.CLAIMS, latex.render(record))
     output.write(folder / junit.JUNIT, junit.render(record))

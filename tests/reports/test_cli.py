@@ -78,7 +78,9 @@ def test_all_as_expected_is_0(claims: Claims, good: str, run: Run, tmp_path: Pat
     assert done.stdout.endswith(f"{tmp_path / 'out' / 'index.html'}\n")
     assert done.stderr.count("\n") == 4
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == {"record.json", "run.json", "index.html", "junit.xml", "certificates"}
+    assert written == {
+        *("record.json", "run.json", "index.html", "claims.tex", "junit.xml", "certificates")
+    }
     record = json.loads((tmp_path / "out" / "record.json").read_text())
     for item in record["claims"]:
         for check in item["checks"]:
@@ -464,7 +466,8 @@ def test_report_rebuilds_the_pages_from_the_record(
     claims: Claims, good: str, call: Run, tmp_path: Path
 ) -> None:
     call("verify", claims(good), "--out", tmp_path / "out")
-    pages = {name: (tmp_path / "out" / name).read_bytes() for name in ("index.html", "junit.xml")}
+    names = ("index.html", "claims.tex", "junit.xml")
+    pages = {name: (tmp_path / "out" / name).read_bytes() for name in names}
     for name in pages:
         (tmp_path / "out" / name).unlink()
     assert invoke(["report", str(tmp_path / "out")]) == 0

@@ -31,6 +31,7 @@ FILES = {
     "embedding.safetensors",
     "index.html",
     "junit.xml",
+    "claims.tex",
     "record.json",
     "report.txt",
     "run.json",

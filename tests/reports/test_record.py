@@ -63,7 +63,9 @@ def test_the_order_of_outcomes_does_not_matter(selection: Selection) -> None:
 
 def test_the_fields_are_those_of_the_schema(selection: Selection) -> None:
     built = record.build(selection, Setting(seed=3), outcomes_of(selection, bounded())).record
-    assert set(built) == {"schema", "profile", "seed", "selectors", "claims", "findings"}
+    assert set(built) == {
+        *("schema", "profile", "seed", "selectors", "claims", "findings", "coverage")
+    }
     assert built["schema"] == "certiformer/record/1"
     assert built["findings"] == []
     first = built["claims"][0]
