@@ -6,6 +6,7 @@ Source: Sliding-Window Transformers Without Positional Encodings, Corollary 10.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from constructions.machines.compiled.run import run_levels
 from constructions.machines.corpus import ChainCase, ChainInstance, Single, corpus
@@ -25,12 +26,23 @@ LIBRARY = ("library:numba",)
 RANDOM_RULES = 200
 
 
+@lru_cache(maxsize=1)
+def _reports(
+    instance: ChainInstance, made: Constructions
+) -> tuple[tuple[ChainCase, LevelsReport], ...]:
+    """The runs of an instance; kept, since what was checked is shown next."""
+    return tuple(
+        (case, run_levels(case.machine, case.word, case.rules, constructions=made))
+        for case in instance.cases()
+    )
+
+
 def chain_fails(made: Constructions) -> Callable[[ChainInstance], Counterexample | None]:
     """The obligation that four levels agree at every step, within bounds and as known before."""
 
     def holds(instance: ChainInstance) -> Counterexample | None:
-        for case in instance.cases():
-            report = run_levels(case.machine, case.word, case.rules, constructions=made)
+        _reports.cache_clear()  # a replay runs the machines again
+        for case, report in _reports(instance, made):
             trouble = report.disagreement or _unlike(case, report) or _beyond(report)
             if trouble:
                 return Counterexample(
@@ -73,8 +85,7 @@ def chain_exhibit(instance: ChainInstance) -> Json:
     """Kind `chain`: the machines, and the totals over their runs."""
     sums = dict.fromkeys(("halted", "rules_applied", "queue_steps", "tokens", "refreshes"), 0)
     widest, tape = 0, ""
-    for case in instance.cases():
-        report = run_levels(case.machine, case.word, case.rules)
+    for _, report in _reports(instance, Constructions()):
         turing, queue, tokens = report.turing, report.queue, report.transformer
         if turing and queue and tokens:
             found = (report.halted, turing.steps, queue.steps, tokens.tokens, tokens.refreshes)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from constructions.machines.instances import MACHINES, SYMBOLS, RunCase, failure
 from constructions.machines.levels import LevelsReport
@@ -72,9 +73,14 @@ def block_range(every: int) -> Range:
     )
 
 
-def _report(case: RunCase, made: Constructions) -> LevelsReport:
+@lru_cache(maxsize=1)
+def _reports(block: MachineBlock, made: Constructions) -> tuple[tuple[RunCase, LevelsReport], ...]:
+    """The runs of a block; kept, since what was checked is shown next."""
     levels = ("turing", "queue")
-    return run_levels(case.machine, case.word, case.limit, levels, constructions=made)
+    return tuple(
+        (case, run_levels(case.machine, case.word, case.limit, levels, constructions=made))
+        for case in block.cases()
+    )
 
 
 def _space(case: RunCase) -> int:
@@ -90,8 +96,7 @@ def queue_fails(
 ) -> Callable[[MachineBlock], Counterexample | None]:
     """The obligation that queue and Turing machine agree at every rule, within the constants."""
 
-    def fails(case: RunCase) -> Counterexample | None:
-        report = _report(case, made)
+    def fails(case: RunCase, report: LevelsReport) -> Counterexample | None:
         if not report.agree or report.queue is None or report.turing is None:
             return failure(case, report.disagreement)
         space = _space(case)
@@ -105,14 +110,15 @@ def queue_fails(
         return None
 
     def holds(block: MachineBlock) -> Counterexample | None:
-        return next((found for case in block.cases() if (found := fails(case))), None)
+        _reports.cache_clear()  # a replay runs the machines again
+        return next((found for pair in _reports(block, made) if (found := fails(*pair))), None)
 
     return holds
 
 
 def block_exhibit(block: MachineBlock) -> Json:
     """Kind `queue-run`: a block of machines and the totals over its runs."""
-    reports = [_report(case, Constructions()) for case in block.cases()]
+    reports = [report for _, report in _reports(block, Constructions())]
     turing = [report.turing for report in reports if report.turing]
     queue = [report.queue for report in reports if report.queue]
     return {
