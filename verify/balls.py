@@ -240,6 +240,14 @@ class Balls:
             entry = self._flint[row, column]
             return _lower(entry), _upper(entry)
 
+    def determinant(self) -> tuple[Fraction, Fraction]:
+        """A lower and an upper bound of the determinant of a square matrix."""
+        if self.height != self.width:
+            raise ShapeError(f"only a square matrix has a determinant, got shape {self.shape}")
+        with ctx.workprec(self._bits):
+            found = self._flint.det()
+            return _lower(found), _upper(found)
+
     def overlaps(self, other: Balls) -> bool:
         """Whether every ball meets the other's: if not, the exact matrices differ."""
         self._require_same_shape(other, "overlap")

@@ -129,6 +129,78 @@ INTERMEDIATE_VALUE = Fact(
     reference="W. Rudin, Principles of Mathematical Analysis, theorem 4.23",
 )
 
+REAL_FACTORS = Fact(
+    name="real-factors",
+    statement=(
+        "A real polynomial that is not 0 is a constant times real polynomials of degrees 1 and 2, "
+        "whose degrees add up to its own."
+    ),
+    reference="S. Axler, Linear Algebra Done Right, theorem 4.16",
+)
+
+EXPONENTIAL = Fact(
+    name="exponential",
+    statement="exp(a + b) = exp(a) exp(b) for real a and b, and exp(ln 2) = 2.",
+    reference="W. Rudin, Principles of Mathematical Analysis, theorem 8.6",
+)
+
+DIFFERENTIATION = Fact(
+    name="differentiation",
+    statement="The sum, product, quotient and chain rules; the exponential is its own derivative.",
+    reference="W. Rudin, Principles of Mathematical Analysis, theorems 5.3, 5.5 and 8.6",
+)
+
+FINITE_DIFFERENCES = Fact(
+    name="finite-differences",
+    statement=(
+        "With (D f)(j) = f(j + 1) - f(j): the k-th difference is (D^k f)(j) = "
+        "sum_i (-1)^(k-i) C(k, i) f(j + i), and f(j) = sum_k C(j, k) (D^k f)(0)."
+    ),
+    reference="R. P. Stanley, Enumerative Combinatorics I, section 1.9",
+)
+
+POWER_SERIES = Fact(
+    name="power-series",
+    statement=(
+        "Sums, products, quotients by functions that are not 0 and compositions of real-analytic "
+        "functions are real-analytic, and so is exp; near 0 such a function is its Taylor series. "
+        "The order of a series is the index of its first coefficient that is not 0. Orders add in "
+        "products; where they differ, a sum has the lesser; inserting a series of order b >= 1 "
+        "multiplies them by b. A series that has an order is not 0 at some points near 0."
+    ),
+    reference=(
+        "S. Krantz and H. Parks, A Primer of Real Analytic Functions, chapter 1; "
+        "S. Lang, Complex Analysis, chapter II"
+    ),
+)
+
+INDEPENDENT_SEQUENCES = Fact(
+    name="independent-sequences",
+    statement=(
+        "N sequences of real numbers are linearly independent exactly when their entries at some "
+        "N places form a matrix whose determinant is not 0."
+    ),
+    reference="S. Axler, Linear Algebra Done Right, section 3.C (row rank is column rank)",
+)
+
+CONTINUITY_OF_POLYNOMIALS = Fact(
+    name="continuity-of-polynomials",
+    statement=(
+        "A real polynomial in several variables is continuous; where a continuous function is not "
+        "0, it is not 0 at any point near by."
+    ),
+    reference="W. Rudin, Principles of Mathematical Analysis, theorem 4.9 and definition 4.5",
+)
+
+KRONECKER = Fact(
+    name="kronecker",
+    statement=(
+        "The Kronecker product of invertible matrices is invertible; a square matrix whose rows "
+        "have only the trivial relation is invertible."
+    ),
+    reference="R. Horn and C. Johnson, Topics in Matrix Analysis, corollary 4.2.11",
+)
+
 FACTS: tuple[Fact, ...] = (
     INDUCTION,
     COUNTING,
@@ -143,4 +215,12 @@ FACTS: tuple[Fact, ...] = (
     MONOTONE_EXPONENTIAL,
     CONTINUITY,
     INTERMEDIATE_VALUE,
+    REAL_FACTORS,
+    EXPONENTIAL,
+    DIFFERENTIATION,
+    FINITE_DIFFERENCES,
+    POWER_SERIES,
+    INDEPENDENT_SEQUENCES,
+    CONTINUITY_OF_POLYNOMIALS,
+    KRONECKER,
 )

@@ -79,6 +79,16 @@ def test_blocks_and_selections_are_those_of_exact_matrices(
         assert balls.distance_upper(Balls.of(exact, 200)) < Fraction(1, 2**190)
 
 
+@given(matrices(3, 3), BITS)
+def test_bounds_of_a_determinant_contain_it_and_narrow_with_the_precision(
+    a: Matrix, bits: int
+) -> None:
+    lower, upper = Balls.of(a, bits).determinant()
+    assert lower <= a.determinant() <= upper
+    narrow = Balls.of(a, 200).determinant()
+    assert narrow[1] - narrow[0] < Fraction(1, 2**150)
+
+
 @given(matrices(3, 3), matrices(3, 2))
 def test_inverses_and_solutions_contain_the_exact_ones_or_none_is_given(
     a: Matrix, b: Matrix
@@ -319,6 +329,7 @@ FINE = Balls.of(Matrix.identity(2), 54)
         (lambda: Balls.stack([SQUARE, FINE]), "balls need one working precision, got 53 and 54"),
         (lambda: Balls.stack([SQUARE, WIDE]), "stacked block 1 must have width 2 like block 0"),
         (WIDE.inverse, "only a square matrix has an inverse, got shape (2, 3)"),
+        (WIDE.determinant, "only a square matrix has a determinant, got shape (2, 3)"),
         (lambda: WIDE.solve(SQUARE), "solving needs a square matrix and a right side as high"),
         (lambda: SQUARE[2, 0], "entry (2, 0) lies outside balls of shape (2, 2)"),
         (

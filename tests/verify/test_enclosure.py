@@ -207,3 +207,13 @@ def test_the_rechecker_compares_the_fields_and_leaves_the_functions() -> None:
     ):
         with pytest.raises(recheck.RejectedError):
             recheck.KINDS["enclosure"](recheck.Item({**content, **change}, check, None))
+
+
+def test_definitions_are_named_where_the_rechecker_has_any() -> None:
+    method = enclosure(doubling(), TENTHS, rechecked_as="exponentials")
+    verdict = method.combine(settled(method, 2))
+    content = {key: part for key, part in (verdict.certificate or {}).items() if key != "kind"}
+    assert content["rechecked_as"] == "exponentials"
+    check = {"evidence": dict(verdict.evidence), "instances": verdict.instances}
+    words = (recheck.NOT_RECHECKED, "10 instances need special functions")
+    assert recheck.KINDS["enclosure"](recheck.Item(content, check, None)) == words

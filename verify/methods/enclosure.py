@@ -37,6 +37,7 @@ class Enclosure:
 
     `ranges`, `exhibit` and `parts` are as for `Exhaustive`; `margin` says in words what the
     enclosures must show. Precisions go from `first_bits` by doubling to `last_bits`.
+    `rechecked_as` names the definitions by which `recheck.py` encloses anew, where it has any.
 
     Raises:
         MethodError: the precisions do not go up from at least 2 bits.
@@ -49,6 +50,7 @@ class Enclosure:
     first_bits: int = 64
     last_bits: int = 4096
     parts: int = 1
+    rechecked_as: str | None = None
     leans_on: tuple[str, ...] = ("library:flint",)
     name: str = field(default="enclosure", init=False)
     ceiling: Status = field(default=Status.BOUNDED, init=False)
@@ -87,6 +89,8 @@ class Enclosure:
             return unknown(still_open)
         said = self._evidence(len(exhibits), largest)
         shown = {"kind": "enclosure", "margin": self.margin, "bits": largest, "instances": exhibits}
+        if self.rechecked_as is not None:
+            shown["rechecked_as"] = self.rechecked_as
         return Verdict(
             status=Status.BOUNDED,
             evidence=said,
