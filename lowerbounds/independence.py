@@ -86,12 +86,12 @@ def _range(*sizes: tuple[int, int]) -> Range:
     )
 
 
-_QUICK = ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1))
-_STANDARD = (*_QUICK, (2, 4), (2, 5), (3, 3), (4, 2), (5, 1), (5, 2))
+SMALL_GRID = ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1))
+GRID = (*SMALL_GRID, (2, 4), (2, 5), (3, 3), (4, 2), (5, 1), (5, 2))
 RANGES: dict[Profile, Range] = {
-    "quick": _range(*_QUICK),
-    "standard": _range(*_STANDARD),
-    "deep": _range(*_STANDARD, (2, 6), (4, 3)),
+    "quick": _range(*SMALL_GRID),
+    "standard": _range(*GRID),
+    "deep": _range(*GRID, (2, 6), (4, 3)),
 }
 
 
