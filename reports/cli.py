@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -25,18 +24,15 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.progress import StepProgress, progress
+from reports import machine_commands
+from reports.progress import progress
 from reports.running import Run, run_checks
 from reports.selection import Selection, select
+from reports.terminal import BROKEN, INTERRUPTED, REFUTED, WRONG_USAGE, AsJson, one_line, show
 from verify.claims import Setting
 from verify.errors import UsageError
 from verify.verdicts import Json, Status
 from verify.worker import Limits
-
-INTERRUPTED = 130
-WRONG_USAGE = 2
-BROKEN = 3
-REFUTED = 1
 
 app = typer.Typer(
     name="certiformer",
@@ -55,23 +51,9 @@ class ProfileName(StrEnum):
     deep = "deep"
 
 
-class Level(StrEnum):
-    """The levels at which a machine is run."""
-
-    turing = "turing"
-    queue = "queue"
-    hist = "hist"
-    transformer = "transformer"
-    all = "all"
-
-
 SELECTORS = (
     "Claim ids, globs over ids such as 'universal.*', or paths of Python files or package folders "
     "with claims. A file is code: it runs with your rights. Without any, every claim of the suite."
-)
-ENDINGS = (
-    "File that ends in .txt or .tm (Morphett), .bb.txt (bbchallenge), .yaml (turingmachine.io), "
-    ".jff (JFLAP) or .queue.yaml (a queue machine)."
 )
 Selectors = Annotated[
     list[str] | None, typer.Argument(metavar="[SELECTOR]...", help=SELECTORS, show_default=False)
@@ -83,7 +65,6 @@ Jobs = Annotated[
 Seed = Annotated[int, typer.Option(min=0, help="Seed of every search.")]
 Seconds = Annotated[float, typer.Option(min=0.1, help="Time after which a check is killed.")]
 Memory = Annotated[int, typer.Option(min=1, help="MiB of memory at which a check is killed.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Folder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder that `certiformer verify` wrote.")
 ]
@@ -96,9 +77,9 @@ def list_claims(selectors: Selectors = None, as_json: AsJson = False) -> None:
 
     chosen = select(selectors or []).chosen
     if as_json:
-        _show([json.dumps([claim_json(item) for item in chosen], indent=1)])
+        show([json.dumps([claim_json(item) for item in chosen], indent=1)])
     else:
-        _show(claim_list(chosen))
+        show(claim_list(chosen))
 
 
 @app.command()
@@ -135,10 +116,10 @@ def verify(
     try:
         _uninterrupted(lambda: write_run(out, recorded, run, asked))
     finally:
-        _show(text.claim_table(recorded.record))
-        _show(["", *lines] if (lines := list(text.shortfalls(recorded.record))) else [])
-        _show(["", text.summary(recorded.record, run.seconds, interrupted=run.interrupted)])
-    _show([str(out / "index.html")])
+        show(text.claim_table(recorded.record))
+        show(["", *lines] if (lines := list(text.shortfalls(recorded.record))) else [])
+        show(["", text.summary(recorded.record, run.seconds, interrupted=run.interrupted)])
+    show([str(out / "index.html")])
     raise typer.Exit(INTERRUPTED if run.interrupted else records.exit_status(recorded.record))
 
 
@@ -164,7 +145,7 @@ def fuzz(
             f"{len(selection.chosen)} without one; choose another or use `certiformer verify`"
         )
     command = ["certiformer", "fuzz", selector, "--examples", str(examples), "--seed", str(seed)]
-    _show(fuzz_lines(run, shlex.join(command)))
+    show(fuzz_lines(run, shlex.join(command)))
     raise typer.Exit(INTERRUPTED if run.interrupted else _fuzz_status(run))
 
 
@@ -175,105 +156,7 @@ def _fuzz_status(run: Run) -> int:
     return REFUTED if Status.REFUTED in statuses else 0
 
 
-@app.command("run")
-def run_machine(
-    machine: Annotated[
-        str,
-        typer.Argument(
-            metavar="MACHINE",
-            help="File, or text such as 1RB1LB_1LA1RZ; or what `certiformer compile` wrote.",
-        ),
-    ],
-    word: Annotated[
-        str | None, typer.Option("--input", help="Symbols on the tape; by default the file's.")
-    ] = None,
-    level: Annotated[Level, typer.Option("--as", help="The level to run at.")] = Level.all,
-    max_steps: Annotated[int, typer.Option(min=0, help="Rules before it is cut off.")] = 100_000,
-    trace: Annotated[
-        Path | None, typer.Option(help="File for a JSON line for every step of every level.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="File in which the run is kept, and from which it goes on."),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(help="An .svg file for the run's tape, queue and context against time."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run a machine as Turing machine, queue machine, HIST and transformer, and compare them.
-
-    An interrupted run reports how far it came; with --checkpoint the same command goes on there.
-    """
-    from reports.pictures import require_drawable, write_picture
-    from reports.simulation import AskedRun, simulate
-    from reports.text import levels_table
-
-    asked = AskedRun(
-        machine=machine,
-        text=word,
-        max_steps=max_steps,
-        levels=() if level is Level.all else (level.value,),
-        trace=trace,
-        checkpoint=checkpoint,
-    )
-    if picture is not None:
-        require_drawable(asked, picture)
-    steps = StepProgress("steps", max_steps)
-    try:
-        done = simulate(asked, steps)
-    finally:
-        steps.clear()
-    report = done.report.as_json()
-    _show([json.dumps(report)] if as_json else levels_table(report))
-    if not done.report.agree:
-        typer.echo(
-            f"certiformer: the levels disagree: {_one_line(done.report.disagreement)}", err=True
-        )
-        raise typer.Exit(REFUTED)
-    if done.interrupted:
-        typer.echo("certiformer: interrupted", err=True)
-        raise typer.Exit(INTERRUPTED)
-    if picture is not None:
-        write_picture(asked, done.report, picture)
-
-
-@app.command("convert")
-def convert_machine(
-    machine: Annotated[
-        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help=ENDINGS)],
-) -> None:
-    """Write a machine in the format of another file's ending."""
-    from reports.conversion import convert
-
-    _show([str(convert(machine, out))])
-
-
-@app.command("compile")
-def compile_transformer(
-    machine: Annotated[
-        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
-    ],
-    out: Annotated[Path, typer.Option(help="The .safetensors file to write.")],
-    window: Annotated[
-        int, typer.Option(help="Symbols of the longest window; contexts have one token more.")
-    ] = 64,
-    dtype: Annotated[str, typer.Option(help="What it computes in; a wrong one lists all.")] = (
-        "float32"
-    ),
-    form: Annotated[
-        str | None,
-        typer.Option(help="dense or block; by default dense where the matrices are not huge."),
-    ] = None,
-) -> None:
-    """Write a machine's sliding-window transformer as tensors; `run` takes the file."""
-    from reports.compilation import AskedModel, compile_machine
-
-    asked = AskedModel(machine=machine, out=out, window=window, dtype=dtype, form=form)
-    _show(compile_machine(asked))
+machine_commands.register(app)
 
 
 @app.command()
@@ -313,7 +196,7 @@ def encode(
     encoded = encode_file(asked)
     if encoded.write is not None:
         _uninterrupted(encoded.write)
-    _show(encoded.lines)
+    show(encoded.lines)
     raise typer.Exit(encoded.status)
 
 
@@ -338,7 +221,7 @@ def report(folder: Folder) -> None:
     """Rebuild the pages of a run from its record."""
     from reports.folder import rebuild
 
-    _show([str(rebuild(folder))])
+    show([str(rebuild(folder))])
 
 
 def _run(
@@ -351,15 +234,6 @@ def _run(
         return run_checks(claims, setting, limits, jobs, watch, methods=methods)
 
 
-def _show(lines: Iterable[str]) -> None:
-    """Print results; a reader that went away (`| head`) changes neither work nor exit status."""
-    try:
-        for line in lines:
-            typer.echo(line)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
 def _uninterrupted(action: Any) -> None:
     """Let a short action end before an interruption takes effect."""
     kept = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -367,12 +241,6 @@ def _uninterrupted(action: Any) -> None:
         action()
     finally:
         signal.signal(signal.SIGINT, kept)
-
-
-def _one_line(text: object) -> str:
-    from reports.text import printable
-
-    return printable(" ".join(str(text).split()))
 
 
 def _ended(number: int, frame: FrameType | None) -> None:
@@ -389,11 +257,11 @@ def invoke(arguments: list[str] | None = None) -> int:
             return WRONG_USAGE
         status: Json = app(args=arguments, prog_name="certiformer", standalone_mode=False)
     except UsageError as error:
-        typer.echo(f"{type(error).__name__}: {_one_line(error)}", err=True)
+        typer.echo(f"{type(error).__name__}: {one_line(error)}", err=True)
         return WRONG_USAGE
     except typer.TyperException as error:
         message: Any = getattr(error, "format_message", error.__str__)
-        typer.echo(f"UsageError: {_one_line(message())} (see certiformer --help)", err=True)
+        typer.echo(f"UsageError: {one_line(message())} (see certiformer --help)", err=True)
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("certiformer: interrupted", err=True)
