@@ -101,11 +101,11 @@ UNIVERSAL = Coverage(
                 "lowerbounds.spanning.fixed_readout",
                 "lowerbounds.spanning.free_readout",
                 "lowerbounds.spanning.condition",
+                "lowerbounds.attention_matching",
+                "lowerbounds.independence.all_sizes",
                 "lowerbounds.independence.grid",
                 "lowerbounds.meeting.tight",
             ),
-            reason="under the condition that path vectors are independent, which is certified on a "
-            "grid of sizes",
         ),
         Entry(
             where="Section 5.1, Tasks",
