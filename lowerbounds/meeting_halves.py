@@ -59,7 +59,6 @@ _FACTORS = Axiom(
     "f has no coefficient outside the places",
 )
 
-_V = "(run E P k)"
 _JOINED = "(column (run E P k) (middle h) c)"
 _PLACE = "(- h (place c))"
 _MET = f"(coord P {_PLACE})"

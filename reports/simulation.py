@@ -123,14 +123,16 @@ def _modelled(asked: AskedRun, progress: Callable[[int], None]) -> Simulated:
 
 def _plainly(asked: AskedRun, given: MachineFile) -> Simulated:
     """A machine with more symbols than the compiled loop has numbers for."""
+    from constructions.machines.compiled.lockstep import most_symbols
     from constructions.machines.formats.machine_file import QueueTable
     from constructions.machines.levels import LEVELS
     from constructions.machines.simulate import run_levels, run_queue_levels
 
+    machine = given.machine.machine() if isinstance(given.machine, QueueTable) else given.machine
     if asked.trace or asked.checkpoint:
         raise UsageError(
-            f"{asked.machine}: traces and checkpoints are for machines of at most 30 tape symbols, "
-            f"got {len(given.machine.alphabet)}; run it without them"
+            f"{asked.machine}: traces and checkpoints are for machines of at most "
+            f"{most_symbols(machine)} symbols, got {len(machine.alphabet)}; run it without them"
         )
     if isinstance(given.machine, QueueTable):
         machine, levels = given.machine.machine(), _queue_levels(asked)

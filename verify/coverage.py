@@ -15,7 +15,6 @@ from types import ModuleType
 from verify.claims import modules_of
 from verify.errors import ClaimError
 
-NO_TEXT = "its text is missing from the source at hand"
 NOT_RUN = "an experiment that is not run here"
 NO_CONTENT = "it states nothing that could fail"
 NOT_YET = "no claim checks it yet"

@@ -366,6 +366,21 @@ def test_run_takes_a_machines_text_and_one_level(capsys: pytest.CaptureFixture[s
     assert "turing" in capsys.readouterr().out
 
 
+def test_machines_of_many_symbols_run_without_trace_and_checkpoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    symbols = "abcdefghijklmnopqrstuvwxyz12345"
+    machine = tmp_path / "wide.txt"
+    machine.write_text("".join(f"0 {symbol} * r 0\n" for symbol in symbols))
+    assert invoke(["run", str(machine), "--input", symbols, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["steps"], report["agree"]) == (len(symbols), True)
+    for option in ("--trace", "--checkpoint"):
+        assert invoke(["run", str(machine), option, str(tmp_path / "file")]) == 2
+        assert "machines of at most 30 symbols, got 32" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["wide.txt"]
+
+
 def test_a_limit_may_be_any_number(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["run", "1RB1LB_1LA1RZ", "--max-steps", str(10**30), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"] == 6

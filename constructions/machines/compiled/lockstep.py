@@ -46,11 +46,19 @@ _FIRSTS = (kernel.STEPS, kernel.HIST_STEPS, kernel.CONTEXT_FIRST)
 _ENDS = (kernel.QUEUE_END, kernel.WINDOW_END, kernel.CONTEXT_END)
 
 
+def most_symbols(machine: TuringMachine | QueueMachine[Any]) -> int:
+    """The most symbols of a machine's alphabet for which the loop's numbers suffice.
+
+    A Turing machine's queue machine has a separator, and each symbol also marked.
+    """
+    if isinstance(machine, TuringMachine):
+        return (kernel.MOST_SYMBOLS - 1) // 2
+    return kernel.MOST_SYMBOLS
+
+
 def fits(machine: TuringMachine | QueueMachine[Any]) -> bool:
     """Whether the loop's numbers suffice for a machine's symbols."""
-    size = len(machine.alphabet)
-    symbols = 2 * size + 1 if isinstance(machine, TuringMachine) else size
-    return symbols <= kernel.MOST_SYMBOLS
+    return len(machine.alphabet) <= most_symbols(machine)
 
 
 def turing_lockstep(
@@ -92,8 +100,8 @@ def queue_lockstep(
 def _require_room(machine: TuringMachine | QueueMachine[Any]) -> None:
     if not fits(machine):
         raise MachineError(
-            f"machine {machine.name!r}: a compiled run has room for {kernel.MOST_SYMBOLS} queue "
-            f"symbols, got {len(machine.alphabet)} symbols; use simulate.run_levels"
+            f"machine {machine.name!r}: a compiled run has room for {most_symbols(machine)} "
+            f"symbols, got {len(machine.alphabet)}; use simulate.run_levels"
         )
 
 

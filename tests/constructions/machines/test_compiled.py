@@ -200,5 +200,5 @@ def test_machines_with_many_symbols_are_left_to_the_plain_semantics():
     )
     assert not fits(wide)
     assert fits(FIVE)
-    with pytest.raises(MachineError, match=r"has room for 62 queue symbols, got 31 symbols"):
+    with pytest.raises(MachineError, match=r"has room for 30 symbols, got 31; use"):
         turing_lockstep(wide, ())
