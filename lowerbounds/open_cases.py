@@ -1,9 +1,9 @@
 """What stays open of Theorem 4.1: for odd L the bound and the best construction leave an interval.
 
-    from below    the least m with m^2 >= H^L, a readout per target
+    from below    m^2 >= H^L and 2 m - 1 >= L(H-1) + 1, a readout per target; m >= 3 at (3, 1)
     from above    H^((L-1)/2) c(H), the middle layer's weights as coefficients of a product
 
-For even L both are H^(L/2).
+For even L both are H^(L/2). For L = 1 they meet unless H = 3 mod 4 and H > 3.
 
 Source: Fixed Universal Transformers, Section 4 and Theorem 4.1; the table is ours.
 """
@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isqrt
 
+from lowerbounds.dimension import least_width
 from lowerbounds.meeting import stated_width
+from lowerbounds.three_heads import LEAST_WIDTH
 from verify.errors import SizeError
 
 MOST = 1 << 12
@@ -42,9 +44,26 @@ class OpenCase:
                 )
 
     @property
+    def bounds(self) -> dict[str, int]:
+        """The proved lower bounds, by the claims that prove them."""
+        found = {
+            "lowerbounds.attention_matching": isqrt(self.heads**self.layers - 1) + 1,
+            "lowerbounds.dimension": least_width(self.heads, self.layers),
+        }
+        if (self.heads, self.layers) == (3, 1):
+            found["lowerbounds.three_heads"] = LEAST_WIDTH
+        return found
+
+    @property
     def below(self) -> int:
-        """The proved lower bound: the least m with m^2 >= H^L."""
-        return isqrt(self.heads**self.layers - 1) + 1
+        """The largest of the proved lower bounds."""
+        return max(self.bounds.values())
+
+    @property
+    def rests_on(self) -> str:
+        """The claim that proves the largest, the first of several."""
+        bounds = self.bounds
+        return max(bounds, key=bounds.__getitem__)
 
     @property
     def above(self) -> int:

@@ -201,6 +201,45 @@ KRONECKER = Fact(
     reference="R. Horn and C. Johnson, Topics in Matrix Analysis, corollary 4.2.11",
 )
 
+HOMOGENEOUS = Fact(
+    name="homogeneous-system",
+    statement=(
+        "A homogeneous system of linear equations with more unknowns than equations has a "
+        "solution that is not 0."
+    ),
+    reference="S. Axler, Linear Algebra Done Right, section 3.B",
+)
+
+POLYNOMIAL_ZEROS = Fact(
+    name="polynomial-zeros",
+    statement="A real polynomial of degree below n that is 0 at n distinct numbers is 0.",
+    reference="S. Axler, Linear Algebra Done Right, chapter 4",
+)
+
+ALGEBRAIC_DEPENDENCE = Fact(
+    name="algebraic-dependence",
+    statement=(
+        "More polynomials than they have variables are algebraically dependent: a polynomial that "
+        "is not the zero polynomial gives 0 when they are inserted."
+    ),
+    reference="S. Lang, Algebra, chapter VIII, section 1 (transcendence degree)",
+)
+
+INTEGRAL_DOMAIN = Fact(
+    name="integral-domain",
+    statement="A product of real polynomials that are not the zero polynomial is not it either.",
+    reference="S. Lang, Algebra, chapter IV, section 1",
+)
+
+LINEAR_EQUATIONS = Fact(
+    name="linear-equations",
+    statement=(
+        "n - 1 vectors of R^n have a linear relation that is not trivial, or the vectors "
+        "orthogonal to all of them are the multiples of one that is not 0."
+    ),
+    reference="S. Axler, Linear Algebra Done Right, theorem 3.21",
+)
+
 FACTS: tuple[Fact, ...] = (
     INDUCTION,
     COUNTING,
@@ -223,4 +262,9 @@ FACTS: tuple[Fact, ...] = (
     INDEPENDENT_SEQUENCES,
     CONTINUITY_OF_POLYNOMIALS,
     KRONECKER,
+    HOMOGENEOUS,
+    POLYNOMIAL_ZEROS,
+    ALGEBRAIC_DEPENDENCE,
+    INTEGRAL_DOMAIN,
+    LINEAR_EQUATIONS,
 )

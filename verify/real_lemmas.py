@@ -23,7 +23,7 @@ class RealLemma:
 
     def at(self, **terms: str) -> str:
         """The implication for the given terms."""
-        premises = " ".join(part.format(**terms) for part in self.premises)
+        premises = " ".join(part.format(**terms) for part in self.premises) or "true"
         return f"(=> (and {premises}) {self.conclusion.format(**terms)})"
 
     @property

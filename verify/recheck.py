@@ -542,6 +542,32 @@ def check_factorisation(exhibit: Any) -> None:
     require(product(left, right) == rows_of(exhibit["product"]), "the factors do not multiply to T")
 
 
+def check_vanishing_paths(exhibit: Any) -> None:
+    """A combination of paths that a narrow model sends to 0, and a target that it has to see."""
+    parts, readout = rows_of(exhibit["combination"]), exhibit["readout"]
+    values = [[rows_of(value) for value in layer] for layer in exhibit["values"]]
+    width = len(values[0][0])
+    unit = [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
+    along, sums = [(unit, Fraction(1))], list[Rows]()
+    require(len(exhibit["numbers"]) == len(values), "a target has one number per layer")
+    for layer, text in zip(values, exhibit["numbers"], strict=True):
+        steps = [(value, Fraction(text) ** head) for head, value in enumerate(layer)]
+        along = [(product(r, value), a * w) for r, a in along for value, w in steps]
+    require(len(along) == len(parts), "there must be one part per path")
+    for (matrix, _), part in zip(along, parts, strict=True):
+        if readout is None:
+            sums.append([[part[0] * entry for entry in row] for row in matrix])
+        else:
+            sums.append(product(product(matrix, rows_of(readout)), [[entry] for entry in part]))
+    tokens = len(parts[0])
+    require(readout is not None or tokens == 1, "without a readout tokens have one coordinate")
+    equations = width if readout is not None else width * width
+    require(equations < len(parts) * tokens, "the model is not below the bound")
+    require(not any(any(row) for row in total(sums)), "the combination does not vanish")
+    seen = product([[weight for _, weight in along]], parts)[0]
+    require(any(seen), "the target does not see the combination")
+
+
 def check_independent_paths(exhibit: Any) -> None:
     """The path vectors of row-stochastic attention matrices have an inverse."""
     layers = [[rows_of(a) for a in layer] for layer in exhibit["attention"]]
@@ -656,6 +682,36 @@ def check_large_output(exhibit: Any) -> None:
     unit = rows_of(exhibit["inputs"][0])
     output = post_norm_output(exhibit["target"], unit)
     require(output[0][0] > bounds[0], "the target does not exceed the bound")
+
+
+def check_shifted_output(exhibit: Any) -> None:
+    """The fixed model's first output keeps its bound; the target is beyond it at every input."""
+    model, target, bound = exhibit["fixed"], exhibit["target"], Fraction(exhibit["bound"])
+    (norm,), column = model["norms"], [row[0] for row in rows_of(model["readout"])]
+    scale, shift = ([Fraction(x) for x in norm[name]] for name in ("scale", "shift"))
+    parts = list(zip(column, scale, shift, strict=True))
+    sizes = [abs(u) * (abs(g) * len(parts) + abs(b)) for u, g, b in parts]
+    require(bound == sum(sizes), "the bound is another")
+    rest = sum((u * b for u, _, b in parts), Fraction(0))
+    for inputs, embedding in itertools.product(exhibit["inputs"], exhibit["embeddings"]):
+        for row in sublayer(model, 0, product(rows_of(inputs), rows_of(embedding))):
+            centred, square = deviations_of(row, norm)
+            read = (u * g * y for (u, g, _), y in zip(parts, centred, strict=True))
+            linear = sum(read, Fraction(0))
+            require(at_most_times_root(linear, bound - rest, square), "an output exceeds its bound")
+    last, before = target["norms"][-1], len(target["norms"]) - 1
+    unit = [
+        [str(int(i == j)) for j in range(len(last["shift"]))] for i in range(len(last["shift"]))
+    ]
+    require(target["readout"] == unit, "the target's readout is not the identity")
+    require(len(target["layers"]) == before + 1, "each layer needs its normalisation")
+    first = {name: target[name][:before] for name in ("layers", "norms")}
+    for inputs in exhibit["inputs"]:
+        stream = post_norm_output({**target, **first}, rows_of(inputs))
+        for row in sublayer(target, before, stream):
+            require(deviations_of(row, last)[1] > 0, "the last divisor must be positive")
+    require(not any(map(Fraction, last["scale"])), "the target's last scale is not 0")
+    require(Fraction(last["shift"][0]) > bound, "the target's shift is within the bound")
 
 
 # --- random draws, entry by entry --------------------------------------------------------------
@@ -1967,8 +2023,8 @@ def check_path_series(exhibit: Any) -> None:
     require(-1 not in orders and len(set(orders)) == len(orders), "the orders must be distinct")
 
 
-def independent(rows: Rows) -> bool:
-    """Whether no row is a combination of the others, by elimination."""
+def rank_of(rows: Rows) -> int:
+    """How many rows are no combination of those before them, by elimination."""
     reduced = list[tuple[int, list[Fraction]]]()
     for row in rows:
         rest = row
@@ -1976,10 +2032,14 @@ def independent(rows: Rows) -> bool:
             ratio = rest[place] / other[place]
             rest = [x - ratio * y for x, y in zip(rest, other, strict=True)] if ratio else rest
         place = next((i for i, x in enumerate(rest) if x), None)
-        if place is None:
-            return False
-        reduced.append((place, rest))
-    return True
+        if place is not None:
+            reduced.append((place, rest))
+    return len(reduced)
+
+
+def independent(rows: Rows) -> bool:
+    """Whether no row is a combination of the others."""
+    return rank_of(rows) == len(rows)
 
 
 def check_targets_span(exhibit: Any) -> None:
@@ -1995,6 +2055,81 @@ def check_targets_span(exhibit: Any) -> None:
         differences = path_differences(weights, series_length(heads, layers))
         require(independent(differences), "a target has dependent path vectors")
     require(independent(shown), "the weight tensors do not span")
+
+
+# --- dimensions of responses ---------------------------------------------------------------------
+
+
+def path_slopes(weights: Rows, path: tuple[int, ...]) -> list[Fraction]:
+    """Derivatives of the product of a path's weights, by all weights, layer by layer."""
+    slopes: list[Fraction] = []
+    for layer, row in enumerate(weights):
+        others = (weights[k][head] for k, head in enumerate(path) if k != layer)
+        rest = math.prod(others, start=Fraction(1))
+        slopes += [rest if head == path[layer] else Fraction(0) for head in range(len(row))]
+    return slopes
+
+
+def response_slopes(
+    values: list[list[Rows]], row: Rows, column: Rows, path: tuple[int, ...]
+) -> list[Fraction]:
+    """Derivatives of E R_p U by the coordinates of E and of U."""
+    before, after = row, column
+    for layer, head in enumerate(path):
+        before = product(before, values[layer][head])
+    for layer in reversed(range(len(path))):
+        after = product(values[layer][path[layer]], after)
+    return [*transposed(after)[0], *before[0]]
+
+
+def check_dimension(exhibit: Any) -> None:
+    """Scaling is in the kernel of the responses' Jacobian; the tensors' has L(H-1) + 1 pivots."""
+    values = [[rows_of(value) for value in layer] for layer in exhibit["values"]]
+    weights, row = rows_of(exhibit["weights"]), rows_of([exhibit["embedding"]])
+    column = transposed(rows_of([exhibit["readout"]]))
+    heads, layers, width = len(weights[0]), len(weights), len(row[0])
+    require([len(layer) for layer in values] == [heads] * layers, "values of another number")
+    paths = list(itertools.product(range(heads), repeat=layers))
+    responses = [response_slopes(values, row, column, path) for path in paths]
+    kernel = [Fraction(x) for x in exhibit["kernel"]]
+    require(kernel == [*row[0], *(-x for (x,) in column)], "the kernel is not (E, -U)")
+    require(any(kernel), "the kernel vector is 0")
+    moved = product(responses, [[x] for x in kernel])
+    require(not any(x for (x,) in moved), "scaling moves a response")
+    require(rank_of(responses) <= 2 * width - 1, "the responses have too large a rank")
+    tensors = [path_slopes(weights, path) for path in paths]
+    places = layers * (heads - 1) + 1
+    require(rank_of(tensors) == places, f"the tensors' Jacobian has not rank {places}")
+    rows, columns = list[int](exhibit["rows"]), list[int](exhibit["columns"])
+    require(len(set(rows)) == len(set(columns)) == len(rows) == places, "a minor of another size")
+    minor = [[tensors[i][j] for j in columns] for i in rows]
+    require(independent(minor), "the minor is 0")
+
+
+def check_three_heads(exhibit: Any) -> None:
+    """No E, U of width 2 respond with the weights w of three heads, R_1 to R_3."""
+    heads = [rows_of(value) for value in exhibit["values"]]
+    require([[len(r) for r in head] for head in heads] == [[2, 2]] * 3, "not three 2 x 2 matrices")
+    rows = [[*head[0], *head[1]] for head in heads]
+    weights = [Fraction(x) for x in exhibit["weights"]]
+    if rank_of(rows) < len(rows):
+        relation = product([weights], rows)[0]
+        require(any(weights) and not any(relation), "the weights are not a relation of the values")
+        return
+    kernel, shift = ([Fraction(x) for x in exhibit[name]] for name in ("kernel", "shift"))
+    require(any(kernel), "the kernel is 0")
+    require([len(kernel), len(shift)] == [4, 4], "matrices of another shape")
+    for head, weight in zip(rows, weights, strict=True):
+        require(not sum(map(operator.mul, head, kernel)), "the kernel is not orthogonal")
+        require(sum(map(operator.mul, head, shift)) == weight, "the shift has other responses")
+    (a, b, c, d), (e, f, g, h) = kernel, shift
+    quadratic = [a * d - b * c, a * h + d * e - b * g - c * f, e * h - f * g]
+    require(quadratic == [Fraction(x) for x in exhibit["quadratic"]], "another determinant")
+    leading, middle, constant = quadratic
+    if leading:
+        require(middle**2 - 4 * leading * constant < 0, "the determinant has a real root")
+    else:
+        require(not middle and constant, "the determinant has a real root")
 
 
 # --- pieces of a ReLU network on a line ----------------------------------------------------------
@@ -2255,9 +2390,11 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "simulation": check_simulation,
     "factor-moves-out": check_factor_moves_out,
     "factorisation": check_factorisation,
+    "vanishing-paths": check_vanishing_paths,
     "independent-paths": check_independent_paths,
     "zero-input": check_zero_input,
     "large-output": check_large_output,
+    "shifted-output": check_shifted_output,
     "queue-run": check_queue_run,
     "window-run": check_window_run,
     "context": check_context,
@@ -2271,6 +2408,8 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "difference": check_difference,
     "path-series": check_path_series,
     "targets-span": check_targets_span,
+    "dimension": check_dimension,
+    "three-heads": check_three_heads,
     "meeting": check_meeting,
     "independence": check_independence,
     "precision-frontier": check_precision_frontier,

@@ -87,12 +87,21 @@ UNIVERSAL = Coverage(
         Entry(
             where="Section 3.3, Layer normalization",
             what="no fixed post-LayerNorm model is universal",
-            claims=("lowerbounds.normalization.bias", "lowerbounds.normalization.scale"),
+            claims=(
+                "lowerbounds.normalization.bias",
+                "lowerbounds.normalization.scale",
+                "lowerbounds.normalization.shift",
+            ),
         ),
         Entry(
             where="Section 4, Shared-attention universal computation",
             what="the model to which attention matrices are given",
-            claims=("lowerbounds.spanning.fixed_readout", "lowerbounds.spanning.free_readout"),
+            claims=(
+                "lowerbounds.spanning.fixed_readout",
+                "lowerbounds.spanning.free_readout",
+                "lowerbounds.kernel.fixed_readout",
+                "lowerbounds.kernel.free_readout",
+            ),
         ),
         Entry(
             where="Theorem 4.1",
@@ -100,11 +109,15 @@ UNIVERSAL = Coverage(
             claims=(
                 "lowerbounds.spanning.fixed_readout",
                 "lowerbounds.spanning.free_readout",
+                "lowerbounds.kernel.fixed_readout",
+                "lowerbounds.kernel.free_readout",
                 "lowerbounds.spanning.condition",
                 "lowerbounds.attention_matching",
                 "lowerbounds.independence.all_sizes",
                 "lowerbounds.independence.grid",
                 "lowerbounds.meeting.tight",
+                "lowerbounds.dimension",
+                "lowerbounds.three_heads",
             ),
         ),
         Entry(
