@@ -34,6 +34,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/draws.py
 	$(BIN)/python tests/benchmarks/machines.py --long
 	$(BIN)/python tests/benchmarks/lower_bounds.py
+	$(BIN)/python tests/benchmarks/minimal.py
 
 # References first, on the CPU; what is measured on DEVICE joins the figures of the run in OUT.
 gpu: $(READY)

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reports import machine_commands
+from reports import machine_commands, minimal_commands
 from reports.progress import progress
 from reports.running import Run, run_checks
 from reports.selection import Selection, select
@@ -157,6 +157,7 @@ def _fuzz_status(run: Run) -> int:
 
 
 machine_commands.register(app)
+minimal_commands.register(app)
 
 
 @app.command()

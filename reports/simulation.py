@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 from reports.machines import read_machine
 from reports.output import replacing, write
+from reports.terminal import deferred_signals
 from verify.errors import CheckpointError, UsageError
 from verify.verdicts import Json
 
@@ -86,7 +85,7 @@ def _driven(
     keep = _Checkpoint(asked, given, run)
     keep.resume()
     with ExitStack() as stack:
-        stopped = stack.enter_context(_deferred())
+        stopped = stack.enter_context(deferred_signals())
         stream = None if asked.trace is None else stack.enter_context(replacing(asked.trace))
         for steps in _moved(run, asked.max_steps, stream):
             progress(steps)
@@ -159,23 +158,6 @@ def _lines(stream: IO[bytes]) -> Callable[[dict[str, object]], None]:
         stream.write(json.dumps(entry).encode("ascii") + b"\n")
 
     return write_line
-
-
-@contextmanager
-def _deferred() -> Generator[list[int], None, None]:
-    """Signals that ask to stop, noted and not raised, so that a run stops between two steps."""
-    noted: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        del frame
-        noted.append(number)
-
-    kept = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield noted
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
 
 
 class _Checkpoint:

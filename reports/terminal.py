@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import signal
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -30,3 +33,20 @@ def one_line(text: object) -> str:
     from reports.text import printable
 
     return printable(" ".join(str(text).split()))
+
+
+@contextmanager
+def deferred_signals() -> Generator[list[int], None, None]:
+    """Signals that ask to stop, noted and not raised, so that a run stops between two steps."""
+    noted: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        del frame
+        noted.append(number)
+
+    kept = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield noted
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

@@ -77,6 +77,10 @@ class PrecisionError(CertiformerError):
     """An enclosure too wide, at its precision, for what is asked of it."""
 
 
+class DisagreementError(CertiformerError):
+    """Two engines that must agree gave different answers, both of which it names."""
+
+
 class GoalError(CertiformerError):
     """SMT-LIB text that cannot be read, or that an interpretation does not cover."""
 

@@ -240,6 +240,24 @@ LINEAR_EQUATIONS = Fact(
     reference="S. Axler, Linear Algebra Done Right, theorem 3.21",
 )
 
+EXPONENTIAL_SERIES = Fact(
+    name="exponential-series",
+    statement=(
+        "The exponential grows, and at a number that is not negative it is at least every partial "
+        "sum of its series, sum_k x^k / k!."
+    ),
+    reference="W. Rudin, Principles of Mathematical Analysis, theorem 8.6 and definition 8.25",
+)
+
+LINDEMANN_WEIERSTRASS = Fact(
+    name="lindemann-weierstrass",
+    statement=(
+        "Exponentials of distinct algebraic numbers are linearly independent over the algebraic "
+        "numbers."
+    ),
+    reference="A. Baker, Transcendental Number Theory, theorem 1.4",
+)
+
 FACTS: tuple[Fact, ...] = (
     INDUCTION,
     COUNTING,
@@ -267,4 +285,6 @@ FACTS: tuple[Fact, ...] = (
     ALGEBRAIC_DEPENDENCE,
     INTEGRAL_DOMAIN,
     LINEAR_EQUATIONS,
+    EXPONENTIAL_SERIES,
+    LINDEMANN_WEIERSTRASS,
 )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +122,52 @@ def test_what_is_shown_is_the_ball_and_its_digits() -> None:
 def test_sizes_that_are_no_numbers_from_one_on_are_refused(heads: int, layers: int) -> None:
     with pytest.raises(SizeError, match="to be an int of at least 1, got .*; choose H, L >= 1"):
         PathCase(heads=heads, layers=layers)
+
+
+def test_a_grid_too_large_for_the_limit_is_unknown_as_a_whole(tmp_path: Path) -> None:
+    """Shards that were done in time do not make a truncated table look whole."""
+    file = tmp_path / "large.py"
+    file.write_text(
+        """
+from lowerbounds.independence import PathCase, dependent, path_exhibit
+from verify.claims import Source, claim, covers
+from verify.methods.enclosure import Enclosure
+from verify.ranges import Range
+from verify.verdicts import Status
+
+CASES = [PathCase(heads=2, layers=1), PathCase(heads=2, layers=9)]
+LARGE = Range(bound="(2, 1) and (2, 9)", over=lambda: iter(CASES))
+
+
+@claim(
+    id="mine.large",
+    source=Source("mine", "a grid"),
+    latex="x",
+    scope="two sizes",
+    expected=Status.BOUNDED,
+)
+def a_large_grid():
+    \"\"\"Path vectors are independent at two sizes.\"\"\"
+    return [
+        covers(
+            Enclosure(
+                decide=dependent(),
+                ranges={"quick": LARGE, "standard": LARGE, "deep": LARGE},
+                margin="not 0",
+                exhibit=path_exhibit(),
+                parts=2,
+                rechecked_as="independence",
+            )
+        )
+    ]
+""".replace('\\"', '"'),
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "reports.cli", "verify", str(file), "--seconds", "2"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    (found,) = json.loads((tmp_path / "out" / "record.json").read_text())["claims"]
+    assert (done.returncode, found["status"]) == (3, "UNKNOWN")
+    assert found["checks"][0]["evidence"]["reason"] == "killed after its 2 s of time"
+    assert found["checks"][0]["certificate"] is None

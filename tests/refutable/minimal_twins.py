@@ -1,0 +1,33 @@
+"""Wrong twins of the claims on minimal transformers.
+
+`certiformer verify tests/refutable/minimal_twins.py` finds for each the smallest window of its
+range on which it fails.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from constructions.minimal.built import Rules
+from constructions.minimal.every_context import built_checks
+from verify.claims import Check, load_file
+
+twin = load_file(Path(__file__).with_name("refuting.py")).twin
+
+
+@twin("minimal.built.every_context", r"s = 1 \text{ for even numbers}")
+def being_even_counts_as_one_position() -> tuple[Check, ...]:
+    """The model is right if being even counts as much as one position."""
+    return built_checks(Rules(bonus=lambda _: 1))
+
+
+@twin("minimal.built.every_context.query", r"q = (0, u / 32)")
+def attention_is_a_sixteenth_as_sharp() -> tuple[Check, ...]:
+    """The model is right if a position counts 5/16."""
+    return built_checks(Rules(query=1 / 32))
+
+
+@twin("minimal.built.every_context.levels", r"u = 2^{16} t \text{ for odd } t")
+def odd_numbers_lie_outside_the_range() -> tuple[Check, ...]:
+    """The model is right wherever odd numbers lie."""
+    return built_checks(Rules(odd=lambda number: number << 16))
