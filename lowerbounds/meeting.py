@@ -186,8 +186,8 @@ def meeting_checks(rules: Rules = MEETING, degree_rule: str = D1_RULE) -> tuple[
         covers(
             Smt(
                 goals=goals,
-                instances="all H, L and weights; the bound from below under its condition on path "
-                "vectors",
+                instances="all H, L and weights; the bound from below is that of "
+                "lowerbounds.attention_matching",
                 leans_on=(INDUCTION, COUNTING, MATRIX_LAWS, REAL_FACTORS),
             )
         ),
@@ -209,8 +209,8 @@ def meeting_checks(rules: Rules = MEETING, degree_rule: str = D1_RULE) -> tuple[
     r",\quad c(H) = \tfrac H2 + 1,\ \tfrac{H+1}2,\ \tfrac{H+3}2 "
     r"\text{ for even } H,\ H \equiv 1,\ H \equiv 3 \pmod 4",
     scope="shared attention, d_in = 1, readout per target; all H, L and real weights; the bound "
-    "from below under the condition of lowerbounds.spanning.free_readout",
-    uses=("lowerbounds.spanning.free_readout",),
+    "from below for softmax targets",
+    uses=("lowerbounds.attention_matching",),
     expected=Status.PROVED,
 )
 def halves_of_a_path_meet_in_the_middle() -> tuple[Check, ...]:

@@ -6,8 +6,8 @@ What the loop finds is the least lead of the required logit over another. A lead
 is right, below minus the bound wrong, and what lies between is judged exactly (module `exact`).
 
 The bound is the standard model's: with u = 2^-53 every sum, product and quotient is off by at most
-u times itself, and the weights exp(..) are the doubles nearest to their enclosures. It is computed
-with magnitudes that no window exceeds, in exact rationals.
+u times itself, or by 2^-1074 where it underflows, and the weights exp(..) are the doubles nearest
+to their enclosures. It is computed with magnitudes that no window exceeds, in exact rationals.
 
 Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, sections 2.2 and 3.1.
 """
@@ -40,6 +40,8 @@ from verify.errors import PrecisionError, SizeError
 LONGEST = 8
 """Windows of length 9 are 12 times as many; those are decided by covers alone."""
 UNIT = Fraction(1, 1 << 53)
+TINY = Fraction(1, 1 << 1074)
+"""What underflow adds to the error of one operation."""
 LEAST_TOTAL = 2.0**-900
 """Sums of weights below it may have lost digits to underflow, so floats decide nothing there."""
 MOST_UNDECIDED = 1 << 16
@@ -137,7 +139,8 @@ def rounding_bound(model: Model, length: int) -> Fraction:
     most = max(abs(x) for at in model.values[:length] for vector in at for x in vector)
     # A value and its product with a weight are rounded, the weight is, and then up to length
     # sums are: 3 + length in the numerator, 1 + length in the denominator, and the quotient.
-    attention = most * unit * (2 * length + 5)
+    underflow = 3 * length * TINY / Fraction(LEAST_TOTAL)
+    attention = most * unit * (2 * length + 5) + (1 + most) * underflow
     last = model.embedded[length - 1][PLUS]
     streams = [abs(x) + most + attention for x in last]
     errors = [attention + unit * (abs(x) + size) for x, size in zip(last, streams, strict=True)]
@@ -147,7 +150,7 @@ def rounding_bound(model: Model, length: int) -> Fraction:
         size = sum((abs(w) * y for w, y in zip(weights, streams, strict=True)), abs(bias))
         passed = sum((abs(w) * e for w, e in zip(weights, errors, strict=True)), Fraction(0))
         neurons.append(size * (1 + 4 * unit))
-        noise.append(passed + 4 * unit * size)
+        noise.append(passed + 4 * (unit * size + TINY))
     steps = len(biases) + 3
     after, off = list[Fraction](), list[Fraction]()
     for axis, shift in enumerate(model.exact("b_2")[0]):
@@ -156,13 +159,13 @@ def rounding_bound(model: Model, length: int) -> Fraction:
         size += sum((w * h for w, h in zip(column, neurons, strict=True)), Fraction(0))
         passed = sum((w * e for w, e in zip(column, noise, strict=True)), errors[axis])
         after.append(size * (1 + steps * unit))
-        off.append(passed + steps * unit * size)
+        off.append(passed + steps * (unit * size + TINY))
     readout, offsets = list(zip(*model.exact("U"), strict=True)), model.exact("c")[0]
     logits = list[tuple[Fraction, Fraction]]()
     for row, offset in zip(readout, offsets, strict=True):
         size = sum((abs(w) * z for w, z in zip(row, after, strict=True)), abs(offset))
         passed = sum((abs(w) * e for w, e in zip(row, off, strict=True)), Fraction(0))
-        logits.append((size * (1 + 4 * unit), passed + 4 * unit * size))
+        logits.append((size * (1 + 4 * unit), passed + 4 * (unit * size + TINY)))
     size, error = (max(part) for part in zip(*logits, strict=True))
     return 2 * error + 2 * unit * size
 
