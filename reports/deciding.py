@@ -104,10 +104,11 @@ def lines_of(decided: Mapping[str, Any]) -> Iterator[str]:
     if example is None:
         yield "the rule holds on every window"
         return
+    verb = "has" if len(example["rivals"]) == 1 else "have"
     torch = "" if example["torch"] is None else f"; torch predicts {example['torch']}"
     yield (
         f"smallest counterexample: {example['window']}, where {example['required']} is required "
-        f"and {', '.join(example['rivals'])} has a greater or equal logit{torch}"
+        f"but {', '.join(example['rivals'])} {verb} a logit as great{torch}"
     )
 
 

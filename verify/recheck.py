@@ -2132,6 +2132,42 @@ def check_three_heads(exhibit: Any) -> None:
         require(not middle and constant, "the determinant has a real root")
 
 
+# --- runs of counts ------------------------------------------------------------------------------
+
+
+def check_runs(exhibit: Any) -> None:
+    """The runs of a network of counts: no more than (w + 1)^D, scores affine on each."""
+    layers = [
+        (rows_of(part["rows"]), [Fraction(x) for x in part["slope"]], part["offset"])
+        for part in exhibit["layers"]
+    ]
+    branches = [[Fraction(x) for x in branch] for branch in exhibit["branches"]]
+    counts, width = range(exhibit["longest"] + 1), len(layers[-1][0][0])
+    sides, scores = list[list[bool]](), list[Fraction]()
+    for count in counts:
+        values, seen = [Fraction(0)] * width, list[bool]()
+        states: list[Fraction] = []
+        for rows, slope, offset in layers:
+            states = [
+                sum(map(_times, row, values), s * count + Fraction(o))
+                for row, s, o in zip(rows, slope, offset, strict=True)
+            ]
+            seen += [state > 0 for state in states]
+            values = [branches[z > 0][0] * z + branches[z > 0][1] for z in states]
+        require(len(states) == 1, "the score is not one number")
+        scores.append(states[0])
+        sides.append(seen[:-1])
+    starts = [c for c in counts if c == 0 or sides[c] != sides[c - 1]]
+    require(starts == exhibit["runs"], "the runs are other ones")
+    require(len(starts) <= (width + 1) ** (len(layers) - 1), "there are too many runs")
+    for first, last in itertools.pairwise((*starts, len(counts))):
+        for c in range(first, last - 2):
+            require(scores[c] + scores[c + 2] == 2 * scores[c + 1], "a score is not affine")
+    if exhibit["parity"]:
+        signs = all((score > 0) if c % 2 else (score < 0) for c, score in enumerate(scores))
+        require(signs and len(counts) <= 2 * len(starts), "the scores do not alternate")
+
+
 # --- pieces of a ReLU network on a line ----------------------------------------------------------
 
 Lines = list[tuple[Fraction, Fraction]]
@@ -2620,8 +2656,9 @@ def count_leaves(
 ) -> None:
     """Adds the windows of each leaf to its label's count, when the leaf is seen to have it."""
     if "at" in tree:
-        at, parts = tree["at"], tree["parts"]
-        listed: list[int] = [token for tokens, _ in parts for token in tokens]
+        at: int = tree["at"]
+        parts: list[tuple[list[int], Any]] = tree["parts"]
+        listed = [token for tokens, _ in parts for token in tokens]
         require(sorted(listed) == sorted(allowed[at]), "the parts do not hold each token once")
         for tokens, below in parts:
             require(tokens, "a part is empty")
@@ -2718,6 +2755,7 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "relu-network": check_relu_network,
     "relu-blocks": check_relu_blocks,
     "pieces": check_pieces,
+    "runs": check_runs,
     "two-types": check_two_types,
     "logistic-derivative": check_logistic_derivative,
     "difference": check_difference,

@@ -88,6 +88,7 @@ MACHINES = Coverage(
                 "machines.relu.blocks",
                 "machines.precision.frontier",
                 "lowerbounds.pieces.parity",
+                "lowerbounds.pieces.runs",
             ),
         ),
         Entry(

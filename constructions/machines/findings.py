@@ -37,15 +37,21 @@ def the_final_queue_loses_its_front() -> str:
     kind="gap",
     source=Source(PAPER, "Theorem 9, Remark 5 and the contributions"),
     words="a constant number of learnable parameters",
-    claims=("lowerbounds.pieces.parity", "machines.relu.parity", "machines.relu.network"),
+    claims=(
+        "lowerbounds.pieces.parity",
+        "lowerbounds.pieces.runs",
+        "machines.relu.parity",
+        "machines.relu.network",
+    ),
 )
 def no_constant_network_serves_all_windows() -> str:
     """No ReLU network of constant size computes the map G for all windows."""
     size = WindowSize(longest=_WINDOW)
     network = parity_network(1, size.bits, size.scale)
     return f"""In exact arithmetic a ReLU network of D hidden layers of width w gives the parity of
-    counts up to S, on a stated line and for a stated machine, only if S <= (w + 1)^D. An explicit
-    network of K + 1 hidden layers of 2|Sigma| + 1 neurons does, K the least with S <= 2^K:
+    counts up to S, on a stated line and for a stated machine, only if S <= (w + 1)^D; whole counts
+    alone give S + 1 <= 2 (w + 1)^D for any activation in two affine parts, steps included. An
+    explicit network of K + 1 hidden layers of 2|Sigma| + 1 neurons does, K the least with S <= 2^K:
     {network.depth} layers for S = {_WINDOW}; the whole map takes one more."""
 
 

@@ -106,10 +106,10 @@ def _torch_file(path: Path) -> TensorFile:
             warnings.simplefilter("ignore")
             found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # a broken pickle may raise anything
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise WeightsError(
-            f"{path}: must be a state_dict of tensors alone, got something that is refused "
-            f"({reason}); save model.state_dict(), or use safetensors.torch.save_file"
+            f"{path}: must be a state_dict of tensors alone, got one that is broken or holds other "
+            f"objects, which are never loaded ({type(error).__name__}); save model.state_dict(), "
+            "or use safetensors.torch.save_file"
         ) from error
     tensors = cast("dict[Any, Any]", found) if isinstance(found, dict) else {}
     named = all(isinstance(name, str) for name in tensors)

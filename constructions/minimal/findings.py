@@ -90,7 +90,7 @@ def the_readings_need_not_hold_where_the_curves_look_right() -> str:
 @finding(
     id="minimal.every_context",
     kind="sharper",
-    source=Source(PAPER, "Table 1"),
+    source=Source(PAPER, "Figure 1"),
     words="Every component operates entirely in",
     claims=("minimal.built.every_context",),
 )

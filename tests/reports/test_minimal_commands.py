@@ -44,8 +44,8 @@ def test_decide_tells_where_it_fails_and_replays_it() -> None:
     done = told("decide", PAPER, "--length", "2..5")
     assert done.returncode == 1
     assert (
-        "smallest counterexample: 4 1 1 1 +, where 4 is required and 0 has a greater or equal "
-        "logit; torch predicts 0" in done.stdout
+        "smallest counterexample: 4 1 1 1 +, where 4 is required but 0 has a logit as great; "
+        "torch predicts 0" in done.stdout
     )
     assert "wrong by distance: 4: 432" in done.stdout
 
