@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reports import html, junit, latex, output, pictures
 from reports.environment import RUN, Circumstances, describe
-from reports.figures import parity_precision, precision, svg
+from reports.figures import minimal, parity_precision, precision, svg
 from reports.record import RECORD, Recorded, canonical, load, load_json
 from reports.running import Run
 from verify.errors import RecordError
@@ -58,6 +58,7 @@ def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | N
         *precision.of_folder(run, device),
         *pictures.of_record(record),
         *parity_precision.of_folder(folder, record),
+        *minimal.of_record(record),
     ]
     output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in figures})
     output.write(folder / html.INDEX, html.render(record, run, figures))
