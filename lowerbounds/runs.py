@@ -18,6 +18,8 @@ from typing import Literal
 
 from constructions.machines.words import PAPER
 from lowerbounds.line_networks import folds, machine_case, random_network, zigzag
+from lowerbounds.runs_counting import LONGEST_RUN, runs_goals
+from lowerbounds.runs_language import CUT_RULE
 from lowerbounds.runs_networks import (
     LEAKY,
     STEP,
@@ -27,7 +29,6 @@ from lowerbounds.runs_networks import (
     random_counts,
     stairs,
 )
-from lowerbounds.runs_theory import CUT_RULE, LONGEST_RUN, runs_goals
 from lowerbounds.runs_worlds import Grows, count_worlds
 from verify.claims import Check, Profile, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
