@@ -21,8 +21,10 @@ from lowerbounds.line_networks import folds, machine_case, random_network, zigza
 from lowerbounds.runs_counting import LONGEST_RUN, runs_goals
 from lowerbounds.runs_language import CUT_RULE
 from lowerbounds.runs_networks import (
+    CLIP,
     LEAKY,
     STEP,
+    Activation,
     CountLayer,
     CountNetwork,
     of_line,
@@ -39,7 +41,10 @@ from verify.ranges import Range
 from verify.smtlib import Goal, World
 from verify.verdicts import Json, Status
 
-Kind = Literal["machine", "folds", "zigzag", "stairs", "relu", "step", "leaky"]
+Kind = Literal["machine", "folds", "zigzag", "stairs", "relu", "step", "leaky", "clip"]
+DRAWN: tuple[Kind, ...] = ("relu", "step", "leaky")
+"""Kinds of drawn networks whose activation has one bend."""
+ACTIVATIONS: dict[Kind, Activation] = {"step": STEP, "leaky": LEAKY, "clip": CLIP}
 
 
 def grown(width: int, runs: int) -> int:
@@ -72,10 +77,8 @@ class RunCase:
                 return stairs(self.size)
             case "relu":
                 return of_line(random_network(self.size, self.depth, self.seed), parity=False)
-            case "step":
-                return random_counts(self.size, self.depth, self.seed, STEP)
-            case "leaky":
-                return random_counts(self.size, self.depth, self.seed, LEAKY)
+            case "step" | "leaky" | "clip":
+                return random_counts(self.size, self.depth, self.seed, ACTIVATIONS[self.kind])
 
 
 def runs_fail(
@@ -122,7 +125,7 @@ def runs_exhibit(case: RunCase) -> Json:
     network = case.build()
     return {
         "layers": [_layer_json(layer) for layer in (*network.hidden, network.output)],
-        "branches": [[str(entry) for entry in branch] for branch in network.branches],
+        "branches": [[str(entry) for entry in branch] for branch in network.activation.branches],
         "longest": network.longest,
         "runs": [run[0] for run in network.runs()],
         "parity": network.parity,
@@ -137,49 +140,55 @@ def _layer_json(layer: CountLayer) -> Json:
     }
 
 
-def _range(longest: int, levels: int, seeds: int) -> Range:
+def _range(longest: int, levels: int, seeds: int, drawn: tuple[Kind, ...]) -> Range:
     def over() -> Iterator[RunCase]:
         for size in range(1, longest + 1):
             yield from (RunCase(kind=kind, size=size) for kind in ("stairs", "machine"))
         yield from (RunCase(kind="folds", size=size) for size in range(1, levels + 1))
         yield from (RunCase(kind="zigzag", size=size) for size in range(2, longest + 1))
-        for kind, size, depth, seed in itertools.product(
-            ("relu", "step", "leaky"), (1, 2, 3), (1, 2, 3), range(seeds)
-        ):
+        for kind, size, depth, seed in itertools.product(drawn, (1, 2, 3), (1, 2, 3), range(seeds)):
             yield RunCase(kind=kind, size=size, depth=depth, seed=seed)
 
     return Range(
         bound=f"the stated machine's MLP, stairs and zigzags for S <= {longest}, {levels} folds, "
-        f"{seeds} random networks for each w <= 3, D <= 3 and each of three activations",
+        f"{seeds} random networks for each w <= 3, D <= 3 and each activation: {', '.join(drawn)}",
         over=over,
     )
 
 
-RANGES: dict[Profile, Range] = {
-    "quick": _range(3, 3, 2),
-    "standard": _range(8, 4, 6),
-    "deep": _range(24, 6, 30),
-}
+def run_ranges(drawn: tuple[Kind, ...]) -> dict[Profile, Range]:
+    """Stated networks, and drawn ones of these kinds."""
+    return {
+        "quick": _range(3, 3, 2, drawn),
+        "standard": _range(10, 4, 6, drawn),
+        "deep": _range(24, 6, 30, drawn),
+    }
 
 
 # --- claim -----------------------------------------------------------------------------------
 
 
 def runs_checks(
-    grows: Grows = grown, *, rule: str = CUT_RULE, longest: int = LONGEST_RUN
+    grows: Grows = grown,
+    *,
+    rule: str = CUT_RULE,
+    longest: int = LONGEST_RUN,
+    drawn: tuple[Kind, ...] = DRAWN,
 ) -> tuple[Check, ...]:
     """The proof for all networks, and real ones whose runs are listed.
 
     `rule` and `longest` are in the theory what counts as a cut, and how many counts a run of
-    alternating scores may hold; `grows` is the bound on runs.
+    alternating scores may hold; `grows` is the bound on runs, `drawn` whose
+    activations the drawn networks have.
     """
 
     def parities() -> Iterator[World]:
         return count_worlds((of_line(folds(2), parity=True), stairs(3)), grows)
 
     def worlds() -> Iterator[World]:
-        drawn = (random_counts(2, 2, 3, LEAKY), random_counts(2, 1, 5, STEP))
-        return count_worlds((of_line(folds(2), parity=True), *drawn), grows)
+        *_, kind = drawn
+        cases = (random_counts(2, 2, 3, ACTIVATIONS[kind]), random_counts(2, 1, 5, STEP))
+        return count_worlds((*cases, of_line(folds(2), parity=True)), grows)
 
     def goals() -> tuple[Goal, ...]:
         return runs_goals(worlds, parities, rule, longest)
@@ -196,7 +205,7 @@ def runs_checks(
         supports(
             Exhaustive(
                 holds=runs_fail(grows, longest),
-                ranges=RANGES,
+                ranges=run_ranges(drawn),
                 rechecked_as="runs",
                 exhibit=runs_exhibit,
                 leans_on=(),

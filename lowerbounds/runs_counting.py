@@ -11,14 +11,14 @@ from lowerbounds.runs_language import (
     CUT_RULE,
     HIDDEN,
     PAIR,
+    SCORE_IS_AFFINE,
     TERM,
     TRIPLE,
     Worlds,
-    affine,
     cut_axioms,
     theory_of,
 )
-from lowerbounds.runs_theory import affine_goals, cut_goals, flip_goals
+from lowerbounds.runs_theory import RUNS, affine_goals, cut_goals, flip_goals
 from verify.smtlib import Axiom, Goal, induction
 
 LONGEST_RUN = 2
@@ -47,10 +47,9 @@ _POWERS = Axiom(
     f"(and (= (reach 0) 1) (=> {HIDDEN} (= (reach (+ l 1)) (times (+ w 1) (reach l)))))",
     "reach(l) = (w + 1)^l",
 )
-_RUNS = "(+ (cuts l 0 S) 1)"
-_BOUND = f"(<= (+ (cuts l {{0}} S) 1) (times (+ {{0}} 1) {_RUNS}))".format
-_NAMED = f"""(and (= (times 1 {_RUNS}) {_RUNS}) (=> {TERM} (= (times (+ b 2) {_RUNS})
-  (+ (times (+ b 1) {_RUNS}) {_RUNS}))))"""
+_BOUND = f"(<= (+ (cuts l {{0}} S) 1) (times (+ {{0}} 1) {RUNS}))".format
+_NAMED = f"""(and (= (times 1 {RUNS}) {RUNS}) (=> {TERM} (= (times (+ b 2) {RUNS})
+  (+ (times (+ b 1) {RUNS}) {RUNS}))))"""
 
 
 def count_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
@@ -80,7 +79,7 @@ def count_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
                 HIDDEN,
                 TERM,
                 _TOGETHER("S"),
-                f"(<= (flips l b S) {_RUNS})",
+                f"(<= (flips l b S) {RUNS})",
             ),
         ),
     )
@@ -111,9 +110,9 @@ def power_goals(worlds: Worlds) -> tuple[Goal, ...]:
             step_assumptions=(
                 HIDDEN,
                 layer,
-                f"(<= (+ (cuts l w S) 1) (times (+ w 1) {_RUNS}))",
-                f"""(=> (<= {_RUNS} (reach l))
-                  (<= (times (+ w 1) {_RUNS}) (times (+ w 1) (reach l))))""",
+                f"(<= (+ (cuts l w S) 1) (times (+ w 1) {RUNS}))",
+                f"""(=> (<= {RUNS} (reach l))
+                  (<= (times (+ w 1) {RUNS}) (times (+ w 1) (reach l))))""",
             ),
         ),
     )
@@ -181,11 +180,8 @@ def alternation_goals(worlds: Worlds, longest: int) -> tuple[Goal, ...]:
     return (
         Goal(
             name="one of two neighbours is cut",
-            theory=theory_of("scores", worlds, _ALTERNATES),
-            assumptions=(
-                f"(=> (and {TRIPLE} (not (cut D 0 c)) (not (cut D 0 {C1}))) "
-                f"{affine(lambda count: f'(score {count})')})",
-            ),
+            theory=theory_of("alternating scores", worlds, _ALTERNATES),
+            assumptions=(SCORE_IS_AFFINE,),
             conclusion=cut_one,
         ),
         *induction(
@@ -211,8 +207,8 @@ def runs_goals(
 ) -> tuple[Goal, ...]:
     """The whole argument; `parities` are worlds of networks whose scores alternate."""
     return (
-        *affine_goals(worlds),
         *cut_goals(worlds, rule),
+        *affine_goals(worlds),
         *flip_goals(worlds),
         *count_goals(worlds, rule),
         *start_goals(worlds, rule),

@@ -52,6 +52,16 @@ def affine(function: Callable[[str], str]) -> str:
     return f"(= (+ {function(C0)} {function(C2)}) (* 2.0 {function(C1)}))"
 
 
+def between_cuts(layer: str, function: Callable[[str], str]) -> str:
+    """If layers up to this one change no side from c to c + 2, the second difference is 0."""
+    return f"""(=> (and (not (cut {layer} 0 {C0})) (not (cut {layer} 0 {C1})))
+      {affine(function)})"""
+
+
+SCORE_IS_AFFINE = f"(=> {TRIPLE} {between_cuts('D', lambda count: f'(score {count})')})"
+"""Three counts of one run have scores whose second difference is 0."""
+
+
 def each(template: str, *counts: str) -> str:
     """The template at each count."""
     return "(and " + " ".join(template.format(count) for count in counts) + ")"

@@ -2,8 +2,6 @@
 
     act(z) = p z + q     with one (p, q) for z <= 0 and another for z > 0; they need not meet at 0
 
-ReLU is ((0, 0), (1, 0)), a step ((0, 0), (0, 1)).
-
 Source: Sliding-Window Transformers Without Positional Encodings, Theorem 9; the argument is ours.
 """
 
@@ -19,11 +17,33 @@ from constructions.machines.relu import Number
 from constructions.universal.instances import seeded
 from lowerbounds.line import LineNetwork
 
-Branches = tuple[tuple[Number, Number], tuple[Number, Number]]
-RELU: Branches = ((0, 0), (1, 0))
-STEP: Branches = ((0, 0), (0, 1))
-LEAKY: Branches = ((Fraction(1, 4), 1), (2, -1))
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """A function that is affine between its bends: (p, q) on each side, from left to right.
+
+    The claim is of one bend, at 0; a twin has two.
+    """
+
+    branches: tuple[tuple[Number, Number], ...]
+    bends: tuple[Number, ...] = (0,)
+
+    def side(self, state: Number) -> int:
+        """How many bends lie below a state."""
+        return sum(state > bend for bend in self.bends)
+
+    def value(self, side: int, state: Number) -> Number:
+        """The branch of a side, at any state."""
+        slope, offset = self.branches[side]
+        return slope * state + offset
+
+
+RELU = Activation(branches=((0, 0), (1, 0)))
+STEP = Activation(branches=((0, 0), (0, 1)))
+LEAKY = Activation(branches=((Fraction(1, 4), 1), (2, -1)))
 """Leaky, and with a jump at 0."""
+CLIP = Activation(branches=((0, 0), (1, 0), (0, 2)), bends=(0, 2))
+"""min(max(z, 0), 2), which has two bends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +69,7 @@ class Pass:
     """A forward pass at one count, layer by layer: partial sums, sides, values; and the score."""
 
     sums: tuple[list[list[Number]], ...]
-    sides: tuple[tuple[bool, ...], ...]
+    sides: tuple[tuple[int, ...], ...]
     values: tuple[tuple[Number, ...], ...]
     score: Number
 
@@ -61,7 +81,7 @@ class CountNetwork:
     hidden: tuple[CountLayer, ...]
     output: CountLayer
     longest: int
-    branches: Branches = RELU
+    activation: Activation = RELU
     parity: bool = False
 
     @property
@@ -74,21 +94,16 @@ class CountNetwork:
         """Hidden layers."""
         return len(self.hidden)
 
-    def activation(self, side: bool, state: Number) -> Number:
-        """The branch of a side, at any state."""
-        slope, offset = self.branches[side]
-        return slope * state + offset
-
     def at(self, count: int) -> Pass:
         """The pass at a count."""
-        sums, sides = list[list[list[Number]]](), list[tuple[bool, ...]]()
+        sums, sides = list[list[list[Number]]](), list[tuple[int, ...]]()
         values: list[tuple[Number, ...]] = [(0,) * self.width]
         for layer in self.hidden:
             sums.append(layer.partial_sums(count, values[-1]))
             states = [row[-1] for row in sums[-1]]
-            sides.append(tuple(state > 0 for state in states))
+            sides.append(tuple(map(self.activation.side, states)))
             values.append(
-                tuple(self.activation(s, z) for s, z in zip(sides[-1], states, strict=True))
+                tuple(self.activation.value(s, z) for s, z in zip(sides[-1], states, strict=True))
             )
         sums.append(self.output.partial_sums(count, values[-1]))
         return Pass(
@@ -155,13 +170,15 @@ def stairs(longest: int) -> CountNetwork:
         hidden=(layer,),
         output=CountLayer(rows=(weights,), slope=(0,), offset=(Fraction(-1, 2),)),
         longest=longest,
-        branches=STEP,
+        activation=STEP,
         parity=True,
     )
 
 
 @lru_cache(maxsize=256)
-def random_counts(width: int, depth: int, seed: int, branches: Branches = LEAKY) -> CountNetwork:
+def random_counts(
+    width: int, depth: int, seed: int, activation: Activation = LEAKY
+) -> CountNetwork:
     """Weights from -3 to 3, and every neuron reads the line."""
     source = seeded(1000 * seed + 10 * width + depth)
 
@@ -176,5 +193,5 @@ def random_counts(width: int, depth: int, seed: int, branches: Branches = LEAKY)
         hidden=tuple(layer(width) for _ in range(depth)),
         output=layer(1),
         longest=12,
-        branches=branches,
+        activation=activation,
     )

@@ -1,8 +1,8 @@
 """Between cuts all values are affine, and a neuron changes sides once in each run of counts.
 
-All second differences of values are 0 there. So a neuron that has
-changed sides moves away from 0 for the rest of its run, and changes sides once in each. Nothing
-here is about real points between counts, and no function need be continuous.
+All second differences of values are 0 there, by induction over layers. So a neuron that has changed
+sides moves away from 0 for the rest of its run, and changes sides once in each. Nothing here is
+about real points between counts, and no function need be continuous.
 
 Source: Sliding-Window Transformers Without Positional Encodings, Theorem 9; the argument is ours.
 """
@@ -19,10 +19,12 @@ from lowerbounds.runs_language import (
     LAYER,
     NEURON,
     PAIR,
+    SCORE_IS_AFFINE,
     TERM,
     TRIPLE,
     Worlds,
     affine,
+    between_cuts,
     cut_axioms,
     each,
     theory_of,
@@ -49,6 +51,16 @@ def _part(terms: str) -> Callable[[str], str]:
 
 def _value(count: str) -> str:
     return f"(x (+ l 1) a {count})"
+
+
+def _output(count: str) -> str:
+    return f"(pre D 0 {count})"
+
+
+def _kept_sides(count: str) -> str:
+    """What is not cut with layer l + 1 is not cut before, and neuron a keeps its side."""
+    return f"""(=> (not (cut (+ l 1) 0 {count}))
+      (and (not (cut l 0 {count})) (not (flip l a {count}))))"""
 
 
 # --- axioms, at the constants that goals speak of ---------------------------------------------
@@ -89,7 +101,11 @@ _BRANCHES = Axiom(
       (* 2.0 (act (on l a c) {_pre(C1)}))))""",
     "on one side the activation is affine",
 )
-
+_SCORE = Axiom(
+    "score",
+    each("(= (score {0}) (pre D 0 {0}))", C0, C1, C2),
+    "the score is what the one output neuron reads",
+)
 
 _FLIPS = Axiom(
     "flips are counted",
@@ -108,44 +124,7 @@ SCALED = RealLemma(
 )
 
 
-# --- values are affine between cuts ----------------------------------------------------------
-
-
-def affine_goals(worlds: Worlds) -> tuple[Goal, ...]:
-    """Where c and c + 1 are not cut, second differences of inputs and values are 0."""
-    scaled = SCALED.at(f="(W l a b)", p=_below(C0), q=_below(C1), r=_below(C2))
-    return (
-        SCALED.goal,
-        Goal(
-            name="layer 0 is affine",
-            theory=theory_of("no values", worlds, _NO_VALUES),
-            role="base",
-            conclusion=affine(lambda count: f"(x 0 b {count})"),
-        ),
-        *induction(
-            name="inputs are affine",
-            theory=theory_of("inputs", worlds, _LINE, _BEGUN, _MORE),
-            invariant=lambda terms: affine(_part(terms)),
-            base="0",
-            step=("b", "(+ b 1)"),
-            base_assumptions=(LAYER, TRIPLE),
-            step_assumptions=(LAYER, TERM, TRIPLE, affine(_below), scaled),
-        ),
-        Goal(
-            name="values are affine",
-            theory=theory_of("activations", worlds, _ACTIVE, _BRANCHES),
-            role="step",
-            assumptions=(
-                HIDDEN,
-                NEURON,
-                TRIPLE,
-                affine(_pre),
-                "(not (flip l a c))",
-                "(not (flip l a (+ c 1)))",
-            ),
-            conclusion=affine(_value),
-        ),
-    )
+# --- changes of sides are cuts ---------------------------------------------------------------
 
 
 def cut_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
@@ -168,8 +147,64 @@ def cut_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
         Goal(
             name="no cut, no change of sides",
             theory=theory,
-            assumptions=(HIDDEN, NEURON, kept("w"), "(not (cut (+ l 1) 0 c))"),
-            conclusion="(and (not (cut l 0 c)) (not (flip l a c)))",
+            assumptions=(HIDDEN, NEURON, kept("w")),
+            conclusion=_kept_sides(C0),
+        ),
+    )
+
+
+# --- values are affine between cuts ----------------------------------------------------------
+
+
+def affine_goals(worlds: Worlds) -> tuple[Goal, ...]:
+    """Where c and c + 1 are not cut, second differences of inputs, values and scores are 0."""
+    return (*_input_goals(worlds), *_value_goals(worlds))
+
+
+def _input_goals(worlds: Worlds) -> tuple[Goal, ...]:
+    """The hypothesis of the induction over layers speaks of each neuron b of layer l."""
+    scaled = SCALED.at(f="(W l a b)", p=_below(C0), q=_below(C1), r=_below(C2))
+    return (
+        SCALED.goal,
+        Goal(
+            name="layer 0 is affine",
+            theory=theory_of("no values", worlds, _NO_VALUES),
+            role="base",
+            conclusion=between_cuts("0", lambda count: f"(x 0 b {count})"),
+        ),
+        *induction(
+            name="inputs are affine",
+            theory=theory_of("inputs", worlds, _LINE, _BEGUN, _MORE),
+            invariant=lambda terms: between_cuts("l", _part(terms)),
+            base="0",
+            step=("b", "(+ b 1)"),
+            base_assumptions=(LAYER, TRIPLE),
+            step_assumptions=(LAYER, TERM, TRIPLE, between_cuts("l", _below), scaled),
+        ),
+    )
+
+
+def _value_goals(worlds: Worlds) -> tuple[Goal, ...]:
+    return (
+        Goal(
+            name="values are affine",
+            theory=theory_of("activations", worlds, _ACTIVE, _BRANCHES),
+            role="step",
+            assumptions=(
+                HIDDEN,
+                NEURON,
+                TRIPLE,
+                between_cuts("l", _pre),
+                _kept_sides(C0),
+                _kept_sides(C1),
+            ),
+            conclusion=between_cuts("(+ l 1)", _value),
+        ),
+        Goal(
+            name="the score is affine",
+            theory=theory_of("scores", worlds, _SCORE),
+            assumptions=(f"(=> {TRIPLE} {between_cuts('D', _output)})",),
+            conclusion=SCORE_IS_AFFINE,
         ),
     )
 
@@ -186,6 +221,8 @@ def _away(count: str, before: str) -> str:
 
 _STEADY = f"""(=> (and (< 0 c) (not (cut l 0 (- c 1))) (not (cut l 0 c)))
   (= (+ (pre l a (- c 1)) (pre l a {C1})) (* 2.0 (pre l a c))))"""
+RUNS = "(+ (cuts l 0 S) 1)"
+"""The runs of layers up to l."""
 _ONCE = "(=> (and (turned l a c) (not (cut l 0 c))) (not (flip l a c)))"
 _FEW = "(<= (flips l a {0}) (+ (cuts l 0 {0}) (ite (turned l a {0}) 1 0)))".format
 
@@ -221,5 +258,11 @@ def flip_goals(worlds: Worlds) -> tuple[Goal, ...]:
             base="0",
             step=("c", C1),
             step_assumptions=(*here, _ONCE),
+        ),
+        Goal(
+            name="a change of sides for each run",
+            theory=theory,
+            assumptions=(HIDDEN, NEURON, _FEW("S")),
+            conclusion=f"(<= (flips l a S) {RUNS})",
         ),
     )

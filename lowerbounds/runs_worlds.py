@@ -30,7 +30,7 @@ def _world(network: CountNetwork, grows: Grows) -> World:
 
     def on(layer: int, neuron: int, count: int) -> bool:
         known = layer < depth and neuron < width
-        return known and at(inside(count)).sides[layer][neuron]
+        return known and at(inside(count)).sides[layer][neuron] > 0
 
     def flip(layer: int, neuron: int, count: int) -> bool:
         return on(layer, neuron, count) != on(layer, neuron, count + 1)
@@ -83,7 +83,7 @@ def _world(network: CountNetwork, grows: Grows) -> World:
             "read": lambda layer, neuron, count: part(layer, neuron, 0, count),
             "z": part,
             "x": value,
-            "act": network.activation,
+            "act": network.activation.value,
             "on": on,
             "cut": cut,
             "cuts": cuts,

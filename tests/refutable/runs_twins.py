@@ -29,3 +29,9 @@ def a_layer_adds_its_width_to_the_runs() -> tuple[Check, ...]:
 def a_run_holds_one_count() -> tuple[Check, ...]:
     """Two neighbours with scores of other signs never lie in one run."""
     return runs_checks(longest=1)
+
+
+@twin("lowerbounds.pieces.runs.two_bends", r"S + 1 \le 2 (w + 1)^D")
+def an_activation_has_two_bends() -> tuple[Check, ...]:
+    """The bound for activations in three affine parts, such as min(max(z, 0), 2)."""
+    return runs_checks(drawn=("clip",))

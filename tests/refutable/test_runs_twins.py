@@ -31,6 +31,7 @@ def test_no_solver_proves_a_broken_rule(name: str) -> None:
         (RUNS, "stairs, D = 1, w = 1, S = 1: at most 1 runs are required, got 2"),
         (f"{RUNS}.sum", "folds, D = 3, w = 2, S = 8: at most 7 runs are required, got 9"),
         (f"{RUNS}.single", "zigzag, D = 1, w = 1, S = 2: 2 runs of at most 1 counts cannot hold 3"),
+        (f"{RUNS}.two_bends", "clip, D = 1, w = 2, S = 12: at most 3 runs are required, got 4"),
     ],
 )
 def test_the_witness_says_what_fails(name: str, text: str) -> None:
