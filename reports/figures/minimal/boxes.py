@@ -6,63 +6,70 @@ Source: ours; constructions.minimal.cover says what a box shows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import heapify, heappop, heappush
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
 
 from constructions.minimal import cover
-from constructions.minimal.definitions import Reals, token_name, window_count
-from constructions.minimal.readout import BOX_BITS
+from constructions.minimal.definitions import Model, Reals, groups, token_name, window_count
+from constructions.minimal.readout import BOX_BITS, Label, Readout
 from reports.figures.minimal import drawing, landscapes, scatter, values
 from reports.figures.minimal.drawing import DARK, Subject
 from reports.figures.svg import Figure
 
 NUMBER = "boxes"
-WRONG, GROUND = "#b42318", "#e3e7eb"
+MOST_SETS = 400
+"""A picture has no more boxes; what they leave open is shown as such."""
+WRONG, OPEN, GROUND = "#b42318", "#59636e", "#e3e7eb"
+STYLES: dict[Label | None, tuple[str, str, str]] = {
+    "right": (DARK, "-", "every window in the box is right"),
+    "wrong": (WRONG, "-", "every window in the box is wrong (crossed)"),
+    None: (OPEN, ":", "not settled by the box"),
+}
+"""Colour, line and words of each kind of box."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Set:
-    """So many windows with one last even number, right or wrong together; ends are of the box.
+    """So many windows with one last even number, and the box of where they lead.
 
-    ends   (left, right), (low, high); None where a single window is judged without a box
+    corners   (5, 2), once round the box
     """
 
     even: int
-    right: bool
+    label: Label | None
     size: int
-    ends: Reals | None
+    corners: Reals
 
     def outline(self) -> Reals:
         """Points along the edge of the box, (n, 2)."""
-        if self.ends is None:
-            return scatter.NOTHING
-        corners = _corners(self.ends)
-        sides: list[Reals] = [np.linspace(*pair, 12) for pair in pairwise(corners)]
+        sides: list[Reals] = [np.linspace(*pair, 12) for pair in pairwise(self.corners)]
         return np.concatenate(sides)
 
 
 def proof(subject: Subject) -> Figure:
     """The boxes of all windows of the greatest length that is shown, over the regions."""
     model, length = subject.checkpoint.model, subject.positions
-    sets = _sets(subject)
-    boxed = [one for one in sets if one.ends is not None]
-    outlines = np.concatenate([one.outline() for one in boxed])
+    sets = [*sets_of(model, length)]
+    outlines = np.concatenate([one.outline() for one in sets])
     ground = values.landscape(model, values.extent(outlines))
     figure, (axes,) = drawing.page(9.6, 8.4, [(0.65, 0.35, 8.7, 6.85)])
     found = landscapes.draw_regions(axes, ground, size=16, around=outlines)
     drawing.coordinates(axes, "y", (ground.x[0], ground.x[-1], ground.y[0], ground.y[-1]))
     drawing.title(axes, f"where + at position {length - 1} is moved: boxes by required number")
-    for one in boxed:
+    for one in sets:
         _draw(axes, one)
-    _name(axes, boxed, outlines)
+    _name(axes, sets, outlines)
     landscapes.region_legend(figure, found, 0.33)
+    shown = {one.label for one in sets} | {"right", "wrong"}
     kinds = [
-        drawing.patch(GROUND, "every window in the box is right", edgecolor=DARK),
-        drawing.patch(GROUND, "every window in the box is wrong (crossed)", edgecolor=WRONG),
+        drawing.patch(GROUND, words, edgecolor=colour, linestyle=line)
+        for label, (colour, line, words) in STYLES.items()
+        if label in shown
     ]
     drawing.legend(figure, kinds, 0.05)
     told = (
@@ -73,43 +80,52 @@ def proof(subject: Subject) -> Figure:
     return subject.figure(NUMBER, told, _counted(sets, length), figure)
 
 
-def _sets(subject: Subject) -> list[Set]:
-    return [
-        Set(
-            even=part.group.even,
-            right=leaf.label == "right",
-            size=cover.set_size(allowed),
-            ends=np.array(leaf.box).reshape(2, 2) / 2.0**BOX_BITS if leaf.box else None,
-        )
-        for part in cover.cover(subject.checkpoint.model, subject.positions)
-        for leaf, allowed in part.leaves()
-    ]
+def sets_of(model: Model, length: int) -> Iterator[Set]:
+    """Sets that together are all windows of a length; the largest are parted first.
+
+    They are those of `cover.cover`, unless there would be more than MOST_SETS or a single window
+    is left that only the exact judge settles.
+    """
+    reach, readout, numbers = cover.Reach(model, length), Readout(model), count()
+    waiting = [(-one.size(), next(numbers), one, one.allowed()) for one in groups(length)]
+    heapify(waiting)
+    made = len(waiting)
+    while waiting:
+        size, _, group, allowed = heappop(waiting)
+        box = reach.proposed(allowed, group.place)
+        label = readout.label(box, group.even) if reach.holds(allowed, box) else None
+        if label is None and size < -1 and made < MOST_SETS:
+            at, parts = reach.moving(allowed, group.place)
+            made += len(parts) - 1
+            for tokens in parts:
+                part = cover.narrowed(allowed, at, tokens)
+                heappush(waiting, (-cover.set_size(part), next(numbers), group, part))
+            continue
+        yield Set(even=group.even, label=label, size=-size, corners=_corners(box))
+
+
+def _corners(box: cover.Box) -> Reals:
+    left, right, low, high = (end / 2.0**BOX_BITS for end in box)
+    return np.array([[left, low], [right, low], [right, high], [left, high], [left, low]])
 
 
 def _draw(axes: Any, one: Set) -> None:
     """The outline of a box, crossed if its windows are wrong."""
-    if one.ends is None:
-        return
-    colour, (across, up) = DARK if one.right else WRONG, one.ends
-    axes.plot(*_corners(one.ends).T, color=colour, linewidth=0.9, zorder=2)
-    if not one.right:
-        axes.plot(across, up, across, up[::-1], color=WRONG, linewidth=0.5, zorder=2)
+    colour, line, _ = STYLES[one.label]
+    axes.plot(*one.corners.T, color=colour, linestyle=line, linewidth=0.9, zorder=2)
+    if one.label == "wrong":
+        for diagonal in (one.corners[[0, 2]], one.corners[[1, 3]]):
+            axes.plot(*diagonal.T, color=colour, linewidth=0.5, zorder=2)
 
 
-def _corners(ends: Reals) -> Reals:
-    """The corners of a box once round, (5, 2)."""
-    (left, right), (low, high) = ends
-    return np.array([[left, low], [right, low], [right, high], [left, high], [left, low]])
-
-
-def _name(axes: Any, boxed: Sequence[Set], outlines: Reals) -> None:
+def _name(axes: Any, sets: Sequence[Set], outlines: Reals) -> None:
     """The required number and how many boxes, beside the boxes of one number and label."""
-    kinds = defaultdict[tuple[int, bool], list[Reals]](list)
-    for one in boxed:
-        kinds[one.even, one.right].append(one.outline())
+    kinds = defaultdict[tuple[int, Label | None], list[Reals]](list)
+    for one in sets:
+        kinds[one.even, one.label].append(one.outline())
     points = np.array([_top(np.concatenate(parts)) for parts in kinds.values()])
     names = [f"{token_name(even)}: {len(parts)}" for (even, _), parts in kinds.items()]
-    colours = [DARK if right else WRONG for _, right in kinds]
+    colours = [STYLES[label][0] for _, label in kinds]
     scatter.write_names(axes, points, names, colours, 9, outlines)
 
 
@@ -119,13 +135,11 @@ def _top(outline: Reals) -> Reals:
 
 
 def _counted(sets: Sequence[Set], length: int) -> str:
-    right = sum(one.size for one in sets if one.right)
-    windows = window_count(length)
-    boxes = [one for one in sets if one.ends is not None]
-    bad = sum(not one.right for one in boxes)
-    alone = len(sets) - len(boxes)
-    rest = f", {alone} of them apart, one by one" if alone else ""
+    sizes = {label: sum(one.size for one in sets if one.label == label) for label in STYLES}
+    boxes = {label: sum(one.label == label for one in sets) for label in STYLES}
+    rest = f"; {boxes[None]} dotted ones leave {sizes[None]:,} open" if boxes[None] else ""
     return (
-        f"{len(boxes)} boxes settle all {windows:,} windows{rest}: {right:,} are right and "
-        f"{windows - right:,} wrong, in {bad} crossed boxes."
+        f"Of all {window_count(length):,} windows {boxes['right']} boxes show "
+        f"{sizes['right']:,} to be right, and {boxes['wrong']} crossed ones {sizes['wrong']:,} to "
+        f"be wrong{rest}."
     )

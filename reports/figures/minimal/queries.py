@@ -45,8 +45,7 @@ def score_colours() -> list[str]:
 def reach_of(query: Reals, window: values.Extent) -> Ends:
     """The least and greatest dot product of queries (..., 2) with points of a window."""
     corners = np.array([[x, y] for x in window[:2] for y in window[2:]])
-    found = query @ corners.T
-    return float(found.min()), float(found.max())
+    return values.span(query @ corners.T)
 
 
 def query_key_geometry(subject: Subject) -> Figure:
@@ -115,7 +114,7 @@ def plus_scores(subject: Subject) -> Figure:
     boxes = drawing.grid(4, 3, (0.55, 0.4), (1.95, 1.95), (0.5, 0.5))
     figure, (*panels, bar) = drawing.page(10.9, 7.9, [*boxes, (10.0, 0.4, 0.16, 6.85)])
     colours = cells.colours_of("viridis", 24)
-    ends = (float(scores.min()), float(scores.max()))
+    ends = values.span(scores)
     places = [str(place) for place in range(count)]
     for token, axes in enumerate(panels):
         cells.heat_map(axes, scores[token], (places, places), colours, ends, digits=None)

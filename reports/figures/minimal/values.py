@@ -115,6 +115,12 @@ def entropy(probabilities: Reals) -> Reals:
     return -(probabilities * logarithms).sum(axis=-1)
 
 
+def span(numbers: Reals) -> tuple[float, float]:
+    """The least and the greatest number, a little apart if they are equal."""
+    low, high = float(numbers.min()), float(numbers.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
 def extent(*clouds: Reals) -> Extent:
     """A window of the plane around points, arrays (..., 2), with a margin."""
     flat = np.concatenate([cloud.reshape(-1, 2) for cloud in clouds])
