@@ -19,7 +19,6 @@ from typing import Literal
 from constructions.machines.words import PAPER
 from lowerbounds.line_networks import folds, machine_case, random_network, zigzag
 from lowerbounds.runs_counting import LONGEST_RUN, runs_goals
-from lowerbounds.runs_language import CUT_RULE
 from lowerbounds.runs_networks import (
     CLIP,
     LEAKY,
@@ -171,15 +170,13 @@ def run_ranges(drawn: tuple[Kind, ...]) -> dict[Profile, Range]:
 def runs_checks(
     grows: Grows = grown,
     *,
-    rule: str = CUT_RULE,
     longest: int = LONGEST_RUN,
     drawn: tuple[Kind, ...] = DRAWN,
 ) -> tuple[Check, ...]:
     """The proof for all networks, and real ones whose runs are listed.
 
-    `rule` and `longest` are in the theory what counts as a cut, and how many counts a run of
-    alternating scores may hold; `grows` is the bound on runs, `drawn` whose
-    activations the drawn networks have.
+    `longest` is how many counts a run of alternating scores may hold, `grows` the bound on runs,
+    and `drawn` names the activations of the drawn networks.
     """
 
     def parities() -> Iterator[World]:
@@ -191,7 +188,7 @@ def runs_checks(
         return count_worlds((*cases, of_line(folds(2), parity=True)), grows)
 
     def goals() -> tuple[Goal, ...]:
-        return runs_goals(worlds, parities, rule, longest)
+        return runs_goals(worlds, parities, longest)
 
     return (
         covers(

@@ -8,14 +8,13 @@ from __future__ import annotations
 from lowerbounds.runs_language import (
     C1,
     C2,
-    CUT_RULE,
+    CUTS,
     HIDDEN,
     PAIR,
     SCORE_IS_AFFINE,
     TERM,
     TRIPLE,
     Worlds,
-    cut_axioms,
     theory_of,
 )
 from lowerbounds.runs_theory import RUNS, affine_goals, cut_goals, flip_goals
@@ -52,9 +51,9 @@ _NAMED = f"""(and (= (times 1 {RUNS}) {RUNS}) (=> {TERM} (= (times (+ b 2) {RUNS
   (+ (times (+ b 1) {RUNS}) {RUNS}))))"""
 
 
-def count_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
+def count_goals(worlds: Worlds) -> tuple[Goal, ...]:
     """With each neuron of width w one run becomes at most one more."""
-    cuts = theory_of("numbers of cuts", worlds, *cut_axioms(rule), _COUNTED)
+    cuts = theory_of("numbers of cuts", worlds, *CUTS, _COUNTED)
     kept = "(=> (cut l 0 c) (cut l b c))"
     flips = """(= (flips l b (+ c 1))
       (+ (flips l b c) (ite (and (flip l b c) (not (cut l 0 c))) 1 0)))"""
@@ -118,7 +117,7 @@ def power_goals(worlds: Worlds) -> tuple[Goal, ...]:
     )
 
 
-def start_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
+def start_goals(worlds: Worlds) -> tuple[Goal, ...]:
     """Before the first layer nothing is cut; a layer's cuts are counted with its last neuron."""
     first = Axiom(
         "cuts before all layers",
@@ -133,11 +132,10 @@ def start_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
           (= (cuts l w (+ c 1)) (+ (cuts l w c) (ite (cut l w c) 1 0))))))""",
         "numbers of cut counts of a layer, and with all its neurons",
     )
-    every = cut_axioms(rule)
     return (
         *induction(
             name="no cuts before the first layer",
-            theory=theory_of("first cuts", worlds, *every, first),
+            theory=theory_of("first cuts", worlds, *CUTS, first),
             invariant="(= (cuts 0 0 {0}) 0)".format,
             base="0",
             step=("c", C1),
@@ -145,7 +143,7 @@ def start_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
         ),
         *induction(
             name="a layer's cuts",
-            theory=theory_of("layers' cuts", worlds, *every, next_layer),
+            theory=theory_of("layers' cuts", worlds, *CUTS, next_layer),
             invariant="(= (cuts (+ l 1) 0 {0}) (cuts l w {0}))".format,
             base="0",
             step=("c", C1),
@@ -202,16 +200,14 @@ def alternation_goals(worlds: Worlds, longest: int) -> tuple[Goal, ...]:
     )
 
 
-def runs_goals(
-    worlds: Worlds, parities: Worlds, rule: str = CUT_RULE, longest: int = LONGEST_RUN
-) -> tuple[Goal, ...]:
+def runs_goals(worlds: Worlds, parities: Worlds, longest: int = LONGEST_RUN) -> tuple[Goal, ...]:
     """The whole argument; `parities` are worlds of networks whose scores alternate."""
     return (
-        *cut_goals(worlds, rule),
+        *cut_goals(worlds),
         *affine_goals(worlds),
         *flip_goals(worlds),
-        *count_goals(worlds, rule),
-        *start_goals(worlds, rule),
+        *count_goals(worlds),
+        *start_goals(worlds),
         *power_goals(worlds),
         *alternation_goals(parities, longest),
     )

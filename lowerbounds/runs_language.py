@@ -20,8 +20,6 @@ from collections.abc import Callable, Iterable
 from verify.smtlib import Axiom, Theory, World
 
 Worlds = Callable[[], Iterable[World]]
-CUT_RULE = "(or (cut l b c) (flip l b c))"
-"""When c is cut with one neuron more; a twin has another rule."""
 
 DECLARATIONS = """
 (declare-const w Int) (declare-const D Int) (declare-const S Int)
@@ -70,21 +68,20 @@ def each(template: str, *counts: str) -> str:
 SIZES = Axiom("sizes", "(and (<= 0 w) (<= 0 D) (<= 1 S))", "D hidden layers of w neurons")
 
 
-def cut_axioms(rule: str) -> tuple[Axiom, ...]:
-    """Which counts are cut; `rule` says when, with one neuron more."""
-    return (
-        Axiom("no layer, no cut", "(not (cut 0 0 c))", "no side stands before the first layer"),
-        Axiom(
-            "cuts of a layer",
-            f"(=> {HIDDEN} {each('(= (cut (+ l 1) 0 {0}) (cut l w {0}))', C0, C1)})",
-            "a layer's cuts are those of all its neurons",
-        ),
-        Axiom(
-            "one neuron more",
-            f"(=> (and {HIDDEN} {TERM} {PAIR}) (= (cut l (+ b 1) c) {rule}))",
-            "a count is cut if one of the sides changes",
-        ),
-    )
+CUTS = (
+    Axiom("no layer, no cut", "(not (cut 0 0 c))", "no side stands before the first layer"),
+    Axiom(
+        "cuts of a layer",
+        f"(=> {HIDDEN} {each('(= (cut (+ l 1) 0 {0}) (cut l w {0}))', C0, C1)})",
+        "a layer's cuts are those of all its neurons",
+    ),
+    Axiom(
+        "one neuron more",
+        f"(=> (and {HIDDEN} {TERM} {PAIR}) (= (cut l (+ b 1) c) (or (cut l b c) (flip l b c))))",
+        "a count is cut if one of the sides changes",
+    ),
+)
+"""Which counts are cut."""
 
 
 def theory_of(name: str, worlds: Worlds, *axioms: Axiom) -> Theory:

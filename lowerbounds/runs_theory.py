@@ -15,6 +15,7 @@ from lowerbounds.runs_language import (
     C0,
     C1,
     C2,
+    CUTS,
     HIDDEN,
     LAYER,
     NEURON,
@@ -25,7 +26,6 @@ from lowerbounds.runs_language import (
     Worlds,
     affine,
     between_cuts,
-    cut_axioms,
     each,
     theory_of,
 )
@@ -127,9 +127,9 @@ SCALED = RealLemma(
 # --- changes of sides are cuts ---------------------------------------------------------------
 
 
-def cut_goals(worlds: Worlds, rule: str) -> tuple[Goal, ...]:
+def cut_goals(worlds: Worlds) -> tuple[Goal, ...]:
     """Every change of sides is a cut, and stays one in later layers."""
-    theory = theory_of("cuts", worlds, *cut_axioms(rule))
+    theory = theory_of("cuts", worlds, *CUTS)
 
     def kept(neurons: str) -> str:
         return f"""(=> (or (cut l 0 c) (and (< a {neurons}) (flip l a c))) (cut l {neurons} c))"""

@@ -87,9 +87,10 @@ def lines_of(decided: Mapping[str, Any]) -> Iterator[str]:
     yield f"{decided['parameters']} parameters"
     yield f"{'length':>6} {'windows':>14} {'right':>14} {'wrong':>14}  {'sets':>6}  decided by"
     for length, row in decided["lengths"].items():
+        leaves = "-" if row["leaves"] is None else f"{row['leaves']:,}"
         yield (
             f"{length:>6} {row['windows']:>14,} {row['correct']:>14,} {row['wrong']:>14,}  "
-            f"{row['leaves']:>6,}  {' and '.join(row['engines'])}"
+            f"{leaves:>6}  {' and '.join(row['engines'])}"
         )
     for title, key in (
         ("required", "wrong_by_required"),

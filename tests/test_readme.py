@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from constructions.minimal import cover, decision
+from constructions.minimal.definitions import LENGTHS, window_count
+from constructions.minimal.shipped import shipped
+
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -36,3 +40,16 @@ def test_every_command_in_the_readme_exists() -> None:
     }
     for command in named:
         assert re.search(rf"^\s*{command}\b", done.stdout, re.MULTILINE), command
+
+
+def test_the_readme_s_numbers_of_windows_are_those_that_are_decided() -> None:
+    lengths = [decision.covered(n, cover.cover(shipped("windows").model, n)) for n in LENGTHS]
+    longest = decision.covered(8, cover.cover(shipped("paper").model, 8))
+    text = README.read_text(encoding="utf-8")
+    for number in (
+        f"right on all {sum(tally.right for tally in lengths):,}",
+        f"{sum(tally.leaves for tally in lengths)} sets of windows as a proof",
+        f"wrong on {longest.wrong:,} of\n  the {window_count(8):,} windows of length 8",
+        f"a rule error of {shipped('paper').history[-1].rule_error:.1%}".replace("%", " %"),
+    ):
+        assert number in text

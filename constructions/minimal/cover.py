@@ -226,18 +226,18 @@ def _extreme(weights: Reals, values: Reals, allowed: Allowed, direction: int) ->
 class Prover:
     """Covers of the windows of one length."""
 
-    def __init__(self, model: Model, length: int) -> None:
-        """Tables of the length, and the readout."""
+    def __init__(self, model: Model, length: int, most: int = MOST_LEAVES) -> None:
+        """Tables of the length, and the readout; `most` leaves in all."""
         self._model = model
         self._reach = Reach(model, length)
         self._readout = Readout(model)
-        self._left = MOST_LEAVES
+        self._most = self._left = most
 
     def cover(self, group: Group) -> GroupCover:
         """The group's cover, each leaf shown exactly.
 
         Raises:
-            PrecisionError: more than MOST_LEAVES leaves.
+            PrecisionError: more leaves than there may be.
         """
         return GroupCover(group=group, tree=self._tree(group.allowed(), group))
 
@@ -260,15 +260,19 @@ class Prover:
         self._left -= 1
         if self._left < 0:
             raise PrecisionError(
-                f"a cover must have at most {MOST_LEAVES} leaves, and this model needs more; "
-                "count its windows one by one"
+                f"a cover must have at most {self._most} sets, and this model needs more; count "
+                "its windows one by one"
             )
         return Leaf(box=box, label=label)
 
 
-def cover(model: Model, length: int) -> tuple[GroupCover, ...]:
-    """Covers of all groups of a length."""
-    prover = Prover(model, length)
+def cover(model: Model, length: int, most: int = MOST_LEAVES) -> tuple[GroupCover, ...]:
+    """Covers of all groups of a length, of at most so many sets.
+
+    Raises:
+        PrecisionError: more sets, or weights too far apart.
+    """
+    prover = Prover(model, length, most)
     return tuple(prover.cover(group) for group in groups(length))
 
 

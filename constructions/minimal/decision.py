@@ -1,7 +1,8 @@
 """The rule decided on every window of a model: tables of what is right and what is wrong.
 
 Up to length 8 windows are counted one by one and covered by sets, and the two must agree; longer
-ones are covered alone. Nothing is left undecided.
+ones are covered alone. Nothing is left undecided. Where counting decides, a cover that would need
+more than MOST_COMPARED sets is given up, and the decision says so.
 
 Source: Fully Interpretable Minimal Transformers, Figures 3 and 4; the decision is ours.
 """
@@ -25,10 +26,12 @@ from constructions.minimal.definitions import (
     window_text,
 )
 from constructions.minimal.exact import judge
-from verify.errors import DisagreementError, SizeError
+from verify.errors import DisagreementError, PrecisionError, SizeError
 from verify.verdicts import Json
 
 Engine = Literal["exhaustive", "cover"]
+MOST_COMPARED = 1 << 10
+"""Sets of a cover that is only to confirm a count: half a minute's work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,8 @@ class LengthDecision:
 
     length: int
     tallies: Mapping[Engine, Tally]
+    uncovered: str = ""
+    """Why there is no cover beside the count."""
 
     @property
     def tally(self) -> Tally:
@@ -87,6 +92,7 @@ class LengthDecision:
             "judged_exactly": {engine: found.judged for engine, found in self.tallies.items()},
             "leaves": self.tallies["cover"].leaves if "cover" in self.tallies else None,
             "engines": list(self.tallies),
+            "uncovered": self.uncovered or None,
             "status": "PROVED" if self.holds else "REFUTED",
         }
 
@@ -128,10 +134,17 @@ def decide(
 def decided(model: Model, length: int) -> LengthDecision:
     """One length, by both engines where windows can be counted."""
     tallies: dict[Engine, Tally] = {}
+    uncovered = ""
     if length <= exhaustive.LONGEST:
         tallies["exhaustive"] = counted(model, length)
-    tallies["cover"] = covered(length, cover.cover(model, length))
-    found = LengthDecision(length=length, tallies=tallies)
+        try:
+            covers = cover.cover(model, length, MOST_COMPARED)
+            tallies["cover"] = covered(length, covers)
+        except PrecisionError as error:
+            uncovered = str(error)
+    else:
+        tallies["cover"] = covered(length, cover.cover(model, length))
+    found = LengthDecision(length=length, tallies=tallies, uncovered=uncovered)
     _require_agreement(found)
     return found
 

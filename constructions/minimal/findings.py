@@ -13,6 +13,7 @@ from constructions.minimal.definitions import (
     LENGTHS,
     PAPER,
     WIDTH,
+    groups,
     window_count,
     window_text,
 )
@@ -45,8 +46,7 @@ def a_low_rule_error_leaves_windows_wrong() -> str:
     example = "" if shortest.smallest is None else window_text(shortest.smallest)
     return f"""The paper's recipe ends at a rule error of {last.rule_error:.1%}, measured on
     sequences of the task, and is wrong on {longest.wrong:,} of the {window_count(CONTEXT):,}
-    windows of length {CONTEXT}. The smallest is {example}: odd numbers push the last even number
-    away, which sampled sequences seldom show."""
+    windows of length {CONTEXT}. The smallest of any length is {example}."""
 
 
 @finding(
@@ -61,10 +61,10 @@ def some_model_is_right_on_every_window() -> str:
     leaves = sum(tally.leaves for tally in _tallies("windows"))
     windows = sum(window_count(length) for length in LENGTHS)
     model = shipped("windows").model
+    parted = leaves - sum(len(groups(length)) for length in LENGTHS)
     return f"""A checkpoint of {model.parameters} parameters, trained where the rule speaks, is
     right on all {windows:,} windows of length {LENGTHS[0]} to {LENGTHS[-1]}. {leaves} sets of
-    windows prove it: each by the place and value of the last even number, without a single case
-    apart."""
+    windows prove it, one for each place and value of the last even number and {parted} more."""
 
 
 @finding(

@@ -5,13 +5,14 @@ Source: Fully Interpretable Minimal Transformers, Table 1, Figures 3 and 4; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from constructions.minimal import cover, decision
 from constructions.minimal.cover import GroupCover, Leaf, Tree
+from constructions.minimal.decision import Tally
 from constructions.minimal.definitions import (
     CONTEXT,
     HIDDEN,
@@ -57,20 +58,27 @@ def _tree_json(tree: Tree) -> Json:
     return {"at": tree.at, "parts": parts}
 
 
-def covers_exhibit(model: Model, covers_of: Mapping[int, Sequence[GroupCover]]) -> Json:
+def _exhibit(model: Model, tallied: Iterable[tuple[Tally, Sequence[GroupCover]]]) -> Json:
     """Kind `window-cover`: the weights, and for each length a tree for each group, in order."""
     return {
         "weights": weights_exhibit(model),
         "lengths": [
             {
-                "length": length,
-                "right": sum(part.count("right") for part in found),
-                "wrong": sum(part.count("wrong") for part in found),
+                "length": tally.length,
+                "right": tally.right,
+                "wrong": tally.wrong,
                 "groups": [_tree_json(part.tree) for part in found],
             }
-            for length, found in covers_of.items()
+            for tally, found in tallied
         ],
     }
+
+
+def covers_exhibit(model: Model, covers_of: Mapping[int, Sequence[GroupCover]]) -> Json:
+    """Kind `window-cover`, with the numbers that the covers come to."""
+    return _exhibit(
+        model, ((decision.covered(length, found), found) for length, found in covers_of.items())
+    )
 
 
 def cover_exhibit(model: Model, lengths: Sequence[int]) -> Json:
@@ -97,7 +105,7 @@ def parameters_fail(sizes: Mapping[str, tuple[int, ...]]) -> Counterexample | No
 def parameters_checks(
     find: Callable[[], Mapping[str, tuple[int, ...]]] = shapes,
 ) -> tuple[Check, ...]:
-    """The shapes of the stated reading, counted; and those of both shipped models."""
+    """The shapes of the stated reading, counted."""
     return (
         covers(
             Witness(
@@ -170,18 +178,7 @@ def table_exhibit(model: Model) -> Callable[[int], Json]:
     """Kind `window-cover`: the numbers are those counted, the trees are the covers."""
 
     def exhibit(length: int) -> Json:
-        counted = decision.counted(model, length)
-        return {
-            "weights": weights_exhibit(model),
-            "lengths": [
-                {
-                    "length": length,
-                    "right": counted.right,
-                    "wrong": counted.wrong,
-                    "groups": [_tree_json(part.tree) for part in cover.cover(model, length)],
-                }
-            ],
-        }
+        return _exhibit(model, [(decision.counted(model, length), cover.cover(model, length))])
 
     return exhibit
 

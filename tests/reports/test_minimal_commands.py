@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,9 @@ import pytest
 from constructions.minimal.definitions import Model
 from constructions.minimal.files import model_bytes, read_checkpoint, restored_training
 from constructions.minimal.shipped import FOLDER, shipped
+from reports import training
 from reports.deciding import lengths_of
+from reports.progress import StepProgress
 from reports.training import AskedTraining, run_training
 from verify.errors import UsageError
 
@@ -111,17 +112,26 @@ def test_train_writes_a_checkpoint_that_decide_reads(tmp_path: Path) -> None:
     assert told("decide", str(tmp_path / "model.safetensors"), "--length", "2").returncode == 1
 
 
-def test_a_run_that_was_stopped_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_goes_on_and_ends_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopping(StepProgress):
+        """Asks the run to stop, as Ctrl-C does, at one step."""
+
+        def __call__(self, steps: int) -> None:
+            if steps == 500:
+                os.kill(os.getpid(), signal.SIGINT)
+
     def asked(name: str) -> AskedTraining:
         return AskedTraining(recipe="paper", seed=1, steps=1500, out=tmp_path / name)
 
     whole = run_training(asked("whole"))
     assert not whole.interrupted
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    stopped = run_training(asked("part"))
-    timer.join()
+    with monkeypatch.context() as changed:
+        changed.setattr(training, "StepProgress", Stopping)
+        stopped = run_training(asked("part"))
     assert stopped.interrupted
+    assert stopped.lines[0].startswith("step 500 of 1,500: at step 400 loss ")
     assert stopped.lines[-1] == str(tmp_path / "part" / "state.safetensors")
     assert not (tmp_path / "part" / "model.safetensors").exists()
     assert not run_training(asked("part")).interrupted

@@ -110,6 +110,17 @@ def test_large_weights_need_an_answer_or_a_reason() -> None:
     assert decision.covered(3, cover.cover(vast, 3)).wrong == 0
 
 
+def test_a_cover_that_would_be_long_is_given_up_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision, "MOST_COMPARED", 20)
+    found = decision.decided(shipped("paper").model, 5)
+    assert list(found.tallies) == ["exhaustive"]
+    assert found.tally.wrong == 432
+    row = found.as_json()
+    assert (row["leaves"], row["engines"]) == (None, ["exhaustive"])
+    assert row["uncovered"].startswith("a cover must have at most 20 sets")
+    assert decision.decided(shipped("paper").model, 4).uncovered == ""
+
+
 @pytest.mark.parametrize("lengths", [[], [1], [9], [2, 0]])
 def test_lengths_that_do_not_exist_are_refused(lengths: list[int]) -> None:
     with pytest.raises(SizeError, match="lengths to decide must be 2 to 8"):
