@@ -282,7 +282,7 @@ def test_an_interrupted_run_keeps_what_is_settled(claims: Claims, run: Run, tmp_
         assert "stop.first" in process.stderr.readline()
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in out
     assert statuses(tmp_path / "out") == {"stop.first": "BOUNDED", "stop.second": "UNKNOWN"}
