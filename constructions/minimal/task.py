@@ -4,8 +4,6 @@
     behind a `+`      the even number that stood last; any token where none did
     elsewhere         `+` with probability PLUS_SHARE, else a number
 
-Every batch has a random stream of its own, known by seed, purpose and step.
-
 Source: Fully Interpretable Minimal Transformers, Figure 2; the paper leaves PLUS_SHARE open.
 """
 
@@ -22,12 +20,6 @@ Tokens = NDArray[np.int64]
 PLUS_SHARE = 0.25
 NONE = -1
 """Stands where no even number has come, and where no token is required."""
-
-
-def source(seed: int, purpose: str, step: int) -> np.random.Generator:
-    """The random stream of one batch."""
-    words = int.from_bytes(purpose.encode("ascii"), "little")
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, words, step])))
 
 
 def is_even(tokens: Tokens) -> NDArray[np.bool_]:

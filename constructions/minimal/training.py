@@ -11,8 +11,7 @@ Source: Fully Interpretable Minimal Transformers, Tables 1 and 2 and Figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from math import cos, pi
 from typing import Any
@@ -25,12 +24,18 @@ from constructions.minimal.task import (
     NONE,
     Tokens,
     required,
-    source,
     task_sequences,
     uniform_sequences,
 )
 from constructions.minimal.torch_model import initial, logits, model_of
-from verify.errors import CheckpointError, UsageError
+from constructions.optimisation import (
+    one_thread,
+    require_state,
+    restore_moments,
+    source,
+    state_of,
+)
+from verify.errors import UsageError
 
 EVALUATION_BATCHES = 50
 EVERY = 200
@@ -152,9 +157,14 @@ class Training:
         self._optimizer = torch.optim.AdamW(self._weights.values(), lr=self.plan.recipe.rate(0))
 
     @property
+    def steps(self) -> int:
+        """All steps of the run."""
+        return self.plan.recipe.steps
+
+    @property
     def done(self) -> bool:
         """Whether all steps are taken."""
-        return self.step >= self.plan.recipe.steps
+        return self.step >= self.steps
 
     def model(self) -> Model:
         """The model as it is now."""
@@ -162,7 +172,7 @@ class Training:
 
     def advance(self) -> Iterator[int]:
         """Takes all steps that are left and yields the number of each, behind which it may stop."""
-        with _one_thread():
+        with one_thread():
             if not self.history:
                 self._evaluate()
             while not self.done:
@@ -206,14 +216,7 @@ class Training:
 
     def state(self) -> dict[str, Any]:
         """Weights and the optimizer's moments, by name, as float32 arrays."""
-        found = dict[str, Any]()
-        for name, weight in self._weights.items():
-            found[name] = weight.detach().numpy()
-            for moment in ("exp_avg", "exp_avg_sq"):
-                kept = self._optimizer.state.get(weight, {}).get(moment)
-                if kept is not None:
-                    found[f"{moment}.{name}"] = kept.numpy()
-        return found
+        return state_of(self._weights, self._optimizer)
 
     @classmethod
     def restored(
@@ -225,17 +228,7 @@ class Training:
             CheckpointError: tensors that are not those of the plan's sizes.
         """
         run = cls(plan, step=step, history=list(history))
-        names = shapes(plan.context, plan.hidden)
-        moments = [f"{moment}.{name}" for moment in ("exp_avg", "exp_avg_sq") for name in names]
-        required_names = {*names, *(moments if step else ())}
-        for name in sorted(required_names | state.keys()):
-            shape = names.get(name.split(".")[-1])
-            came = state[name].shape if name in state else "no such tensor"
-            if name not in required_names or came != shape:
-                raise CheckpointError(
-                    f"a training state must hold {name} of shape {shape}, got {came}; it belongs "
-                    "to another run, start anew in another folder"
-                )
+        require_state(shapes(plan.context, plan.hidden), state, step)
         run._restore(state)
         return run
 
@@ -243,16 +236,7 @@ class Training:
         import torch
 
         self._start({name: torch.tensor(state[name]) for name in self._weights})
-        if not self.step:
-            return
-        for name, weight in self._weights.items():
-            self._optimizer.state[weight] = {
-                "step": torch.tensor(float(self.step)),
-                **{
-                    moment: torch.tensor(state[f"{moment}.{name}"])
-                    for moment in ("exp_avg", "exp_avg_sq")
-                },
-            }
+        restore_moments(self._weights, self._optimizer, state, self.step)
 
 
 def rule_error(tokens: Tokens, found: NDArray[np.float32]) -> float:
@@ -265,16 +249,3 @@ def rule_error(tokens: Tokens, found: NDArray[np.float32]) -> float:
     np.put_along_axis(others, wanted[asked][:, None], -np.inf, axis=1)
     wrong: NDArray[np.bool_] = others.max(axis=1) >= own[:, 0]
     return float(wrong.mean()) if len(rows) else 0.0
-
-
-@contextmanager
-def _one_thread() -> Generator[None]:
-    """Sums in one order, so that a run is the same however many cores there are."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from constructions.minimal.definitions import VOCABULARY, Model, token_name
-from constructions.minimal.task import NONE, Tokens, required, source, task_sequences
+from constructions.minimal.task import NONE, Tokens, required, task_sequences
 from constructions.minimal.training import IGNORED, Plan
+from constructions.optimisation import source
 from reports.figures.minimal import cells, drawing, values
 from reports.figures.minimal.drawing import BLUE, DARK, ORANGE, Subject
 from reports.figures.svg import Figure

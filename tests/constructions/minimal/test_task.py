@@ -13,10 +13,10 @@ from constructions.minimal.task import (
     PLUS_SHARE,
     last_evens,
     required,
-    source,
     task_sequences,
     uniform_sequences,
 )
+from constructions.optimisation import source
 
 ROWS = st.lists(st.lists(st.integers(0, PLUS), min_size=5, max_size=5), min_size=1, max_size=4)
 
