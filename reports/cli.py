@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reports import machine_commands, minimal_commands
+from reports import machine_commands, minimal_commands, training_commands
 from reports.progress import progress
 from reports.running import Run, run_checks
 from reports.selection import Selection, select
@@ -157,6 +157,7 @@ def _fuzz_status(run: Run) -> int:
 
 
 machine_commands.register(app)
+training_commands.register(app)
 minimal_commands.register(app)
 
 
@@ -218,11 +219,18 @@ def recheck(
 
 
 @app.command()
-def report(folder: Folder) -> None:
-    """Rebuild the pages of a run from its record."""
-    from reports.folder import rebuild
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder that `certiformer verify` or `certiformer train` wrote."
+        ),
+    ],
+) -> None:
+    """Rebuild the pages of a run from its record, or tables and curves from saved training runs."""
+    from reports import folder as pages
 
-    show([str(rebuild(folder))])
+    show(pages.report(folder))
 
 
 def _run(

@@ -7,10 +7,10 @@ model.safetensors   the trained model, written when all steps are taken
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from reports.output import write
 from reports.progress import StepProgress
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MODEL = "model.safetensors"
 STATE = "state.safetensors"
 SECONDS = 10.0
-"""Time between two checkpoints."""
+"""Time between two checkpoints, at least."""
+SHARE = 0.05
+"""Of the time, what writing them may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +63,10 @@ def run_training(asked: AskedTraining) -> Trained:
         CheckpointError: the folder holds another run.
         OutputError: the folder cannot be written.
     """
-    from constructions.minimal.files import model_bytes
+    from constructions.minimal.files import model_bytes, training_bytes
 
     run = _begun(asked)
-    interrupted = _driven(run, asked.out / STATE)
+    interrupted = driven(run, asked.out / STATE, lambda: training_bytes(run))
     told = _told(run)
     if interrupted:
         return Trained(lines=[told, str(asked.out / STATE)], interrupted=True)
@@ -78,34 +80,58 @@ def _begun(asked: AskedTraining) -> Training:
     from constructions.minimal.files import restored_training
     from constructions.minimal.training import Training
 
-    plan = asked.plan()
-    try:
-        asked.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{asked.out}: must be a folder or free, got {error.strerror}; choose another with "
-            "--out"
-        ) from error
-    state = asked.out / STATE
+    plan, state = asked.plan(), folder_for(asked.out) / STATE
     return restored_training(state, plan) if state.exists() else Training(plan)
 
 
-def _driven(run: Training, state: Path) -> bool:
-    """Whether a signal ended the run before its last step."""
-    from constructions.minimal.files import training_bytes
+def folder_for(out: Path) -> Path:
+    """The run's folder, made if it is not there.
 
-    progress = StepProgress("steps", run.plan.recipe.steps)
-    saved = time.monotonic()
+    Raises:
+        OutputError: it cannot be made.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{out}: must be a folder or free, got {error.strerror}; choose another with --out"
+        ) from error
+    return out
+
+
+class Steps(Protocol):
+    """A run that takes steps and may stop behind each."""
+
+    @property
+    def steps(self) -> int:
+        """All steps of the run."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are taken."""
+        ...
+
+    def advance(self) -> Iterator[int]:
+        """Takes the steps that are left and yields the number of each."""
+        ...
+
+
+def driven(run: Steps, state: Path, data: Callable[[], bytes]) -> bool:
+    """Whether a signal ended the run before its last step; its state is written now and then."""
+    progress = StepProgress("steps", run.steps)
+    saved, took = time.monotonic(), 0.0
     try:
         with deferred_signals() as stopped:
             for step in run.advance():
                 progress(step)
                 if stopped:
                     break
-                if time.monotonic() - saved > SECONDS:
-                    write(state, training_bytes(run))
+                if (began := time.monotonic()) - saved > max(SECONDS, took / SHARE):
+                    write(state, data())
                     saved = time.monotonic()
-            write(state, training_bytes(run))
+                    took = saved - began
+            write(state, data())
     finally:
         progress.clear()
     return not run.done

@@ -1078,16 +1078,138 @@ def check_encoding(exhibit: Any) -> None:
     sizes = Sizes.of(target["size"])
     require(model["size"] == target["size"], "target and model have different sizes")
     require_target(sizes, target)
-    plain = drawn_model(sizes, model) if "draw" in model else placed_model(sizes, model)
+    plain = fixed_model(sizes, model)
+    rows, over = embedding_of(sizes, plain, exhibit)
+    probes, content = probe_sides(sizes, plain, exhibit)
+    require_solved(sizes, plain, (rows, over), probes, content)
+
+
+def fixed_model(sizes: Sizes, model: Any) -> PlainModel:
+    """A universal model, drawn again if it is a draw."""
+    return drawn_model(sizes, model) if "draw" in model else placed_model(sizes, model)
+
+
+def embedding_of(sizes: Sizes, model: PlainModel, exhibit: Any) -> tuple[Whole, int]:
+    """E as whole numbers over one, of the model's shape."""
     rows, over = whole_rows(exhibit["embedding"])
     require(len(rows) == sizes.token_width, "E has another number of rows than d_in")
-    require(all(len(row) == plain.width for row in rows), "E has another width than the model")
-    probes, content = probe_sides(sizes, plain, exhibit)
+    require(all(len(row) == model.width for row in rows), "E has another width than the model")
+    return rows, over
+
+
+def require_solved(
+    sizes: Sizes,
+    model: PlainModel,
+    embedding: tuple[Whole, int],
+    probes: list[Sparse],
+    content: Side,
+) -> None:
+    """E P_0 is C_0, column by column."""
+    rows, over = embedding
     require(len(probes) == sizes.widths()[0], "P_0 has another number of columns")
     for number, (column, wanted) in enumerate(zip(probes, content, strict=True)):
         for row, value in zip(rows, wanted, strict=True):
-            fits = solves(row, over, column, plain.exponent, value)
+            fits = solves(row, over, column, model.exponent, value)
             require(fits, f"E P_0 is not C_0 in column {number}")
+
+
+# --- models encoded again ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """An attention-only universal model, and E as whole numbers over one."""
+
+    sizes: Sizes
+    model: PlainModel
+    rows: Whole
+    over: int
+
+    @classmethod
+    def of(cls, exhibit: Any) -> Embedded:
+        """The model of a certificate; a trained readout is whole numbers over a power of 2."""
+        fixed, readout = exhibit["fixed"], exhibit["readout"]
+        sizes = Sizes.of(fixed["size"])
+        require(not sizes.neurons and not sizes.residual, "the model is not attention-only")
+        model = fixed_model(sizes, fixed)
+        if "draw" not in fixed:
+            check_fixed_parameters(fixed)
+        if readout is not None:
+            entries, over = whole_rows(readout)
+            require("draw" not in fixed, "a drawn model has a readout of its own")
+            require(over & (over - 1) == 0, "a trained readout is not over a power of 2")
+            shapes = {len(row) for row in entries}
+            require(len(entries) == model.width and shapes == {sizes.token_width}, "another shape")
+            columns: list[Sparse] = [
+                (1, dict(enumerate(column))) for column in zip(*entries, strict=True)
+            ]
+            model = PlainModel(model.width, 1 - over.bit_length(), columns, model.layers)
+        return cls(sizes, model, *embedding_of(sizes, model, exhibit))
+
+    def probes(self) -> list[Sparse]:
+        """The columns of P_0."""
+        current = self.model.readout
+        for readers, values, _ in reversed(self.model.layers):
+            moved = [applied(value, column) for value in values for column in current]
+            current = [*itertools.chain.from_iterable(readers), *moved]
+        return current
+
+    def read(self, stream: Rows, columns: list[Sparse]) -> Rows:
+        """A stream times a matrix."""
+        scales = [Fraction(2) ** (self.model.exponent * factors) for factors, _ in columns]
+        return [
+            [
+                sum((row[index] * entry for index, entry in entries.items()), Fraction(0)) * scale
+                for (_, entries), scale in zip(columns, scales, strict=True)
+            ]
+            for row in stream
+        ]
+
+    def embedded(self, tokens: list[int]) -> Rows:
+        """The rows of E of a string's tokens."""
+        return [[Fraction(entry, self.over) for entry in self.rows[token]] for token in tokens]
+
+    def output(self, tokens: list[int]) -> Rows:
+        """Logits at every place of a string, a causal mask over scrambled shares."""
+        mask = [[j <= i for j in range(len(tokens))] for i in range(len(tokens))]
+        stream = self.embedded(tokens)
+        for readers, values, _ in self.model.layers:
+            read = [self.read(stream, reader) for reader in readers]
+            logits = [
+                product(query, transposed(key))
+                for query, key in zip(read[::2], read[1::2], strict=True)
+            ]
+            stream = total(
+                [
+                    product(attention("scrambled", scores, mask), self.read(stream, value))
+                    for scores, value in zip(logits, values, strict=True)
+                ]
+            )
+        return self.read(stream, self.model.readout)
+
+
+def both_models(exhibit: Any) -> tuple[Embedded, Embedded]:
+    """The trained model and the re-encoded one, whose readout is not trained."""
+    source, ours = Embedded.of(exhibit["source"]), Embedded.of(exhibit["reencoded"])
+    require(exhibit["reencoded"]["readout"] is None, "the re-encoded model's readout is not fixed")
+    require(source.sizes == ours.sizes, "the models have different sizes")
+    return source, ours
+
+
+def check_reencoding(exhibit: Any) -> None:
+    """E' P'_0 = E P_0, and P'_0 is that of a draw or selects distinct coordinates."""
+    source, ours = both_models(exhibit)
+    every = source.embedded(list(range(source.sizes.token_width)))
+    content = transposed(source.read(every, source.probes()))
+    require_solved(ours.sizes, ours.model, (ours.rows, ours.over), ours.probes(), content)
+
+
+def check_reencoded_runs(exhibit: Any) -> None:
+    """Both models give the same logits on every string, in fractions."""
+    source, ours = both_models(exhibit)
+    require(exhibit["strings"], "no string is run")
+    for tokens in exhibit["strings"]:
+        require(source.output(tokens) == ours.output(tokens), f"the logits differ on {tokens}")
 
 
 # --- machines: a Turing machine, its queue machine, parity-HIST machine and transformer ---------
@@ -2731,6 +2853,111 @@ def check_parameters(exhibit: Any) -> None:
     require(all(exhibit[name] == [2, 2] for name in ("W_Q", "W_K", "W_V")), "not in the plane")
 
 
+# --- learning: balanced strings and hops -----------------------------------------------------
+
+
+def is_balanced(text: str) -> bool:
+    """Whether the depth never falls below 0 and ends there."""
+    depth = 0
+    for symbol in text:
+        depth += 1 if symbol == "(" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def check_dyck_sequences(exhibit: Any) -> None:
+    """A string of 1..2P parentheses, ?, ) if it is balanced and else (, zeros up to 2P + 3."""
+    most = 2 * exhibit["pairs"]
+    for sequence in exhibit["sequences"]:
+        text = sequence[: sequence.index("?")]
+        require(1 <= len(text) <= most and set(text) <= set("()"), "no string of parentheses")
+        rest = "?" + "(" + "0" * (most + 1 - len(text))
+        if is_balanced(text):
+            rest = rest.replace("(", ")")
+        require(sequence[len(text) :] == rest, f"another answer or other padding behind {text}")
+
+
+def check_dyck_strings(exhibit: Any) -> None:
+    """All balanced strings of a length, in lexical order."""
+    every = map("".join, itertools.product("()", repeat=exhibit["length"]))
+    require(exhibit["balanced"] == list(filter(is_balanced, every)), "other strings are balanced")
+
+
+def check_dyck_derivations(exhibit: Any) -> None:
+    """Balanced strings of the numbers of pairs that were asked for."""
+    for pairs, text in zip(exhibit["pairs"], exhibit["strings"], strict=True):
+        require(set(text) == set("()") and is_balanced(text), f"{text} is not balanced")
+        require(len(text) == 2 * pairs, f"{text} has not {pairs} pairs")
+
+
+def check_dyck_baselines(exhibit: Any) -> None:
+    """How many labels counting gets right, and how many counting with a look at both ends."""
+    strings, right = exhibit["strings"], dict.fromkeys(("count", "count and ends"), 0)
+    for text in strings:
+        counted = text.count("(") == text.count(")")
+        right["count"] += counted == is_balanced(text)
+        framed = counted and text[0] == "(" and text[-1] == ")"
+        right["count and ends"] += framed == is_balanced(text)
+    require(exhibit["right"] == right, "other numbers of labels are right")
+    for name, (least, most) in exhibit["shares"].items():
+        share = Fraction(right[name], len(strings))
+        require(Fraction(least) <= share <= Fraction(most), f"'{name}' is outside its bounds")
+
+
+HOP_LETTERS, NO_TARGET, BLANK_TARGET, FIRST_LETTER = range(4), 4, 5, 17
+
+
+def hop_targets(text: list[int], hops: int) -> list[int]:
+    """0 hops give the character, one more what fewer give behind its last occurrence."""
+    behind = [
+        max((j + 1 for j in range(place) if text[j] == letter), default=None)
+        for place, letter in enumerate(text)
+    ]
+    targets = text
+    for _ in range(hops):
+        targets = [NO_TARGET if place is None else targets[place] for place in behind]
+    return targets
+
+
+def hop_strings(length: int) -> Iterator[list[int]]:
+    """All strings of characters in lexical order."""
+    return map(list, itertools.product(HOP_LETTERS, repeat=length))
+
+
+def neighbours_differ(text: list[int]) -> bool:
+    """Whether no character is followed by itself."""
+    return all(map(operator.ne, text, text[1:]))
+
+
+def check_hop_sequences(exhibit: Any) -> None:
+    """Tokens: query and characters of which no neighbours are equal, a blank and the targets."""
+    hops = exhibit["hops"]
+    for inputs, targets in zip(exhibit["inputs"], exhibit["targets"], strict=True):
+        text = [token - FIRST_LETTER for token in inputs[1:]]
+        require(inputs[0] == hops, "another query")
+        require(set(text) <= set(HOP_LETTERS) and neighbours_differ(text), "not such characters")
+        wanted = [FIRST_LETTER + target for target in (BLANK_TARGET, *hop_targets(text, hops))]
+        require(targets == wanted, "other targets")
+
+
+def check_hop_strings(exhibit: Any) -> None:
+    """The hash of the targets of all strings of a length, a line each, with a blank before them."""
+    lines = (hop_targets(text, exhibit["hops"]) for text in hop_strings(exhibit["length"]))
+    text = "\n".join("_" + "".join("abcd-"[target] for target in line) for line in lines)
+    require(exhibit["sha256"] == sha256(text.encode()).hexdigest(), "other targets")
+
+
+def check_hop_baselines(exhibit: Any) -> None:
+    """Targets that do not exist, are the character that is read, and are another."""
+    right = dict.fromkeys(("missing", "current", "others"), 0)
+    for text in filter(neighbours_differ, hop_strings(exhibit["length"])):
+        for letter, target in zip(text, hop_targets(text, exhibit["hops"]), strict=True):
+            missing = target == NO_TARGET
+            right["missing" if missing else "current" if target == letter else "others"] += 1
+    require({name: exhibit[name] for name in right} == right, "the targets are counted otherwise")
+
+
 EXHIBITS: dict[str, Callable[[Any], None]] = {
     "fixed-parameters": check_fixed_parameters,
     "folded-parameters": check_folded_parameters,
@@ -2738,6 +2965,8 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "block-width": check_block_width,
     "draw-rank": check_draw_rank,
     "encoding": check_encoding,
+    "reencoding": check_reencoding,
+    "reencoded-runs": check_reencoded_runs,
     "width": check_width,
     "simulation": check_simulation,
     "factor-moves-out": check_factor_moves_out,
@@ -2771,6 +3000,13 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "parameters": check_parameters,
     "window-cover": check_window_cover,
     "geometry": check_geometry,
+    "dyck-sequences": check_dyck_sequences,
+    "dyck-strings": check_dyck_strings,
+    "dyck-derivations": check_dyck_derivations,
+    "dyck-baselines": check_dyck_baselines,
+    "hop-sequences": check_hop_sequences,
+    "hop-strings": check_hop_strings,
+    "hop-baselines": check_hop_baselines,
 }
 
 

@@ -10,7 +10,7 @@ Source: Fixed Universal Transformers, Section 2.2 (definition of universality) a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal
@@ -214,16 +214,21 @@ def outputs_agree(
             normalise,
             GATES[gate_of(case.gate)],
         ).output
-        if ours.agreeing_decimals(theirs) >= DECIMALS:
-            return None
-        if ours.overlaps(theirs):
-            return Undecided("the outputs are not enclosed to 30 decimals")
-        return Counterexample(
-            text=f"the outputs must agree to {DECIMALS} decimals; their balls do not even meet",
-            instance=case.as_json(),
-        )
+        return agreement(ours, theirs, case.as_json())
 
     return decide
+
+
+def agreement(ours: Balls, theirs: Balls, instance: Mapping[str, Json]) -> Decision:
+    """Whether two outputs agree to 30 decimals, certainly differ, or are enclosed too widely."""
+    if ours.agreeing_decimals(theirs) >= DECIMALS:
+        return None
+    if ours.overlaps(theirs):
+        return Undecided(f"the outputs are not enclosed to {DECIMALS} decimals")
+    return Counterexample(
+        text=f"the outputs must agree to {DECIMALS} decimals; their balls do not even meet",
+        instance=instance,
+    )
 
 
 def enclosure_checks(

@@ -114,8 +114,7 @@ def solve_drawn(drawn: DrawnModel, target: Target) -> Solved | Deficit:
         return Deficit(text="every local block B_j must be invertible, one is singular")
     found = smallest_solution(probe(model, 0).dense(), coefficients(target, 0, inverses))
     if found is None:
-        rank, needed = rank_of(drawn).rank, target.size.probe_width
-        return Deficit(text=f"P_0 must have full column rank {needed}, its rank is {rank}")
+        return rank_deficit(drawn)
     return Solved(
         model=model,
         drawn=drawn,
@@ -123,6 +122,12 @@ def solve_drawn(drawn: DrawnModel, target: Target) -> Solved | Deficit:
         embedding=found.transposed,
         inverses=inverses,
     )
+
+
+def rank_deficit(drawn: DrawnModel) -> Deficit:
+    """What a draw lacks whose probe equations have no solution."""
+    rank, needed = rank_of(drawn).rank, drawn.size.probe_width
+    return Deficit(text=f"P_0 must have full column rank {needed}, its rank is {rank}")
 
 
 def smallest_solution(probes: Matrix, content: Matrix) -> Matrix | None:

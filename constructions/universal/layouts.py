@@ -187,6 +187,17 @@ def embedding(target: Target, width: int) -> Matrix:
     return Matrix.stack([*node_blocks(target), spare])
 
 
+def placed(content: Matrix, order: Indices, width: int) -> Matrix:
+    """E transposed, shape (m, d_in), whose coordinate `order[c]` holds row c of `content`.
+
+    So E P_0 = C_0 for content C_0 transposed, shape (s_0, d_in), and a P_0 that selects distinct
+    coordinates in this order, whatever C_0 comes from; zero elsewhere.
+    """
+    rows = np.full(width, -1)
+    rows[order] = np.arange(len(order))
+    return content.select_rows(rows.tolist())
+
+
 def tree_order(size: TransformerSize, width: int, node: Node | None = None) -> Indices:
     """Per column of P_0 the coordinate that has its label, or -1 for a column of zeros.
 

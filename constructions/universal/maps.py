@@ -73,6 +73,17 @@ class ColumnMap:
         """The product `stream` times this matrix: column j is column `rows[j]` of the stream."""
         return stream.select_columns(self.sources)
 
+    def times(self, block: Matrix) -> Matrix:
+        """The product of this matrix and a block: row j of the block is added to row `rows[j]`."""
+        total, left = Matrix.zero(self.width, block.width), np.flatnonzero(self.rows >= 0)
+        while len(left):
+            rows, first = np.unique(self.rows[left], return_index=True)
+            added = np.full(self.width, -1)
+            added[rows] = left[first]
+            total = total + block.select_rows(added.tolist())
+            left = np.delete(left, first)
+        return total
+
     @cached_property
     def sources(self) -> list[int]:
         """`rows` as a list."""
@@ -177,14 +188,18 @@ class Dense(Generic[Entries]):
         return self.matrix.shape[1]
 
     @classmethod
-    def beside(cls, blocks: Sequence[Dense[Entries]]) -> Dense[Entries]:
-        """Blocks of one height next to each other."""
-        first = blocks[0].matrix
-        return Dense(matrix=type(first).beside([block.matrix for block in blocks]))
+    def beside(cls, blocks: Sequence[Any]) -> Dense[Any]:
+        """Blocks of one height next to each other; 0/1 ones among them become matrices."""
+        first, *others = (block.dense() for block in blocks)
+        return Dense(matrix=first.beside([first, *others]))
 
-    def after(self, value: Dense[Entries]) -> Dense[Entries]:
-        """The product `value` times this matrix."""
-        return Dense(matrix=value.matrix @ self.matrix)
+    def after(self, value: Any) -> Dense[Entries]:
+        """The product `value` times this matrix; the value map may be an index map."""
+        return Dense(matrix=value.times(self.matrix))
+
+    def times(self, block: Entries) -> Entries:
+        """The product of this matrix and a block."""
+        return self.matrix @ block
 
     def read(self, stream: Entries) -> Entries:
         """The product `stream` times this matrix."""

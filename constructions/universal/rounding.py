@@ -7,6 +7,7 @@ twice.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,3 +52,9 @@ def rounded(matrix: Matrix, format: Format, what: str) -> Matrix:
 def reals(matrix: Matrix) -> NDArray[np.float64]:
     """Entries that float64 holds exactly, shape (height, width)."""
     return np.array([[float(x) for x in row] for row in matrix.rows()]).reshape(matrix.shape)
+
+
+def exact(entries: NDArray[Any]) -> Matrix:
+    """The same numbers exactly; shape (height, width), none NaN or infinite."""
+    height, width = entries.shape
+    return Matrix(height, width, map(Fraction, entries.ravel().tolist()))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from constructions.tensor_files import CODES, Tensor, TensorFile, file_bytes, read_file
 from constructions.universal.definitions import Target, TransformerSize
 from constructions.universal.floats import FORMATS
-from constructions.universal.rounding import reals, rounded
+from constructions.universal.rounding import exact, reals, rounded
 from verify.errors import WeightsError
 from verify.rational import Matrix
 
@@ -189,17 +189,12 @@ def _shrink(path: Path, text: str, size: TransformerSize) -> Fraction:
     )
 
 
-def _matrix(entries: NDArray[np.float64]) -> Matrix:
-    height, width = entries.shape
-    return Matrix(height, width, map(Fraction, entries.ravel().tolist()))
-
-
 def _target(size: TransformerSize, entries: Mapping[str, NDArray[np.float64]]) -> Target:
     def grid(name: str) -> tuple[tuple[Matrix, ...], ...]:
-        return tuple(tuple(map(_matrix, layer)) for layer in entries[name])
+        return tuple(tuple(map(exact, layer)) for layer in entries[name])
 
     def row(name: str) -> tuple[Matrix, ...]:
-        return tuple(map(_matrix, entries[name])) if size.gated else ()
+        return tuple(map(exact, entries[name])) if size.gated else ()
 
     return Target(
         size=size,

@@ -1,0 +1,1 @@
+"""What gradient descent finds in universal transformers: data, models, training, tables."""

@@ -1,0 +1,19 @@
+"""Every wrong twin about evaluation through tables is refuted by a model, strings and a seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verify.claims import load_file
+
+pytest.importorskip("torch")
+refuting = load_file(Path(__file__).with_name("refuting.py"))
+FILE = "learning_evaluation_twins.py"
+TWINS = sorted(refuting.twins_of(FILE))
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_the_check_refutes_each_twin_with_a_witness(name: str) -> None:
+    refuting.require_refuted(FILE, name)
