@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from constructions.learning.saved import runs_below
 from reports import html, junit, latex, output, pictures
 from reports.environment import RUN, Circumstances, describe
+from reports.experiments import gathered, plain
 from reports.figures import minimal, parity_precision, precision, svg
 from reports.record import RECORD, Recorded, canonical, load, load_json
 from reports.running import Run
@@ -14,6 +16,8 @@ from verify.verdicts import Json
 
 DEVICE = "gpu.json"
 """What `make gpu` measured, if it did; the figures show it beside the run's own."""
+EXPERIMENTS = "experiments.html"
+"""The page of a folder that holds saved runs and no record."""
 FILES = (RECORD, RUN, html.INDEX, latex.CLAIMS, junit.JUNIT)
 
 
@@ -29,6 +33,29 @@ def write_run(folder: Path, recorded: Recorded, run: Run, asked: Circumstances) 
     output.write(folder / RUN, canonical(circumstances))
     _write_pages(folder, recorded.record, circumstances)
     output.drop_stale(folder, recorded.certificates)
+
+
+def report(folder: Path) -> list[str]:
+    """Write the pages of a record, or of saved runs if there is none, anew; what to print of it.
+
+    Raises:
+        RecordError: neither a record nor saved runs, or a record that cannot be read.
+        CheckpointError: a saved run that cannot be read.
+        OutputError: a page cannot be written.
+    """
+    if (folder / RECORD).exists():
+        return [str(rebuild(folder))]
+    runs = runs_below(folder)
+    if not runs:
+        raise RecordError(
+            f"{folder}: must hold {RECORD}, which `certiformer verify` writes, or saved runs "
+            f"({RUN}), which `certiformer train dyck` and `train hops` write, got neither; check "
+            "the folder"
+        )
+    experiments = gathered.of_runs(gathered.merged((), runs))
+    path = folder / EXPERIMENTS
+    output.write(path, html.render_experiments(experiments))
+    return [*plain.lines(experiments.tables), str(path)]
 
 
 def rebuild(folder: Path) -> Path:
@@ -60,7 +87,9 @@ def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | N
         *parity_precision.of_folder(folder, record),
         *minimal.of_record(record),
     ]
-    output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in figures})
-    output.write(folder / html.INDEX, html.render(record, run, figures))
+    experiments = gathered.of_record(record, folder)
+    drawings = [*figures, *(experiments.figures if experiments else ())]
+    output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in drawings})
+    output.write(folder / html.INDEX, html.render(record, run, figures, experiments))
     output.write(folder / latex.CLAIMS, latex.render(record))
     output.write(folder / junit.JUNIT, junit.render(record))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from reports import graph, mathml
+from reports.experiments.gathered import Experiments
 from reports.figures.svg import Figure
 from reports.record import outcome_of
 from verify.facts import FACTS
@@ -44,8 +45,49 @@ def render(
     record: Mapping[str, Json],
     run: Mapping[str, Json] | None = None,
     figures: Sequence[Figure] = (),
+    experiments: Experiments | None = None,
 ) -> bytes:
     """The page as UTF-8; `run`, the content of run.json, adds the time that each check took."""
+    from markupsafe import Markup
+
+    claims = [_claim(record, claim, _seconds(run)) for claim in record["claims"]]
+    for claim in claims:
+        formula = mathml.convert(claim["latex"]) if claim["latex"].strip() else None
+        claim["formula"] = None if formula is None else Markup(formula)  # noqa: S704 - escaped
+    return _filled(
+        "index.html",
+        graph.connected(record["claims"]),
+        record=record,
+        claims=claims,
+        papers=_papers(claims),
+        counts=_counts(claims),
+        unreached=[claim for claim in claims if claim["outcome"] != "ok"],
+        by_id={claim["id"]: claim for claim in claims},
+        facts=_facts(claims),
+        command=_command(record, record["selectors"]),
+        meanings=MEANINGS,
+        letters=LETTERS,
+        figures=_inline(figures),
+        tables=experiments.tables if experiments else (),
+        curves=_inline(experiments.figures if experiments else ()),
+        saved=True,
+        interrupted=bool(run and run.get("interrupted")),
+    )
+
+
+def render_experiments(experiments: Experiments) -> bytes:
+    """The page of saved runs alone, as UTF-8; its drawings have no files of their own."""
+    return _filled(
+        "experiments.html",
+        graph.connected(()),
+        tables=experiments.tables,
+        curves=_inline(experiments.figures),
+        saved=False,
+    )
+
+
+def _filled(name: str, drawings: tuple[graph.Drawing, graph.Drawing], **parts: Any) -> bytes:
+    """A page of a template and its parts, with the style sheet that its policy names."""
     import jinja2
     from markupsafe import Markup
 
@@ -57,35 +99,27 @@ def render(
         lstrip_blocks=True,
     )
     environment.globals["pretty"] = _pretty
-    layered, loose = graph.connected(record["claims"])
+    layered, loose = drawings
     style = environment.get_template("style.css").render(
         layered=layered, loose=loose, least=LEAST_ZOOM
     )
-    claims = [_claim(record, claim, _seconds(run)) for claim in record["claims"]]
-    for claim in claims:
-        formula = mathml.convert(claim["latex"]) if claim["latex"].strip() else None
-        claim["formula"] = None if formula is None else Markup(formula)  # noqa: S704 - escaped
-    text = environment.get_template("index.html").render(
-        record=record,
-        claims=claims,
-        papers=_papers(claims),
-        counts=_counts(claims),
-        unreached=[claim for claim in claims if claim["outcome"] != "ok"],
-        drawings=(layered, loose),
-        by_id={claim["id"]: claim for claim in claims},
-        facts=_facts(claims),
-        command=_command(record, record["selectors"]),
-        meanings=MEANINGS,
-        letters=LETTERS,
-        figures=[
-            (figure.name, figure.caption, Markup(figure.inline))  # noqa: S704 - our own drawing
-            for figure in figures
-        ],
-        interrupted=bool(run and run.get("interrupted")),
+    text = environment.get_template(name).render(
+        drawings=drawings,
         style=Markup(style),  # noqa: S704 - our own style sheet
         style_hash=base64.b64encode(sha256(style.encode()).digest()).decode(),
+        **parts,
     )
     return text.encode("utf-8", "replace")
+
+
+def _inline(figures: Sequence[Figure]) -> list[tuple[str, str, Any]]:
+    """Name, caption and drawing of each figure."""
+    from markupsafe import Markup
+
+    return [
+        (figure.name, figure.caption, Markup(figure.inline))  # noqa: S704 - our own drawing
+        for figure in figures
+    ]
 
 
 def _pretty(value: Json) -> str:
