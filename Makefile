@@ -35,11 +35,13 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/machines.py --long
 	$(BIN)/python tests/benchmarks/lower_bounds.py
 	$(BIN)/python tests/benchmarks/minimal.py
+	$(BIN)/python tests/benchmarks/learning.py
 
-# References first, on the CPU; what is measured on DEVICE joins the figures of the run in OUT.
+# References first, on the CPU; what is measured and trained on DEVICE joins the pages of OUT.
 gpu: $(READY)
 	$(BIN)/python tests/gpu/run.py prepare --size $(SIZE) --out $(OUT)/gpu.npz
 	$(BIN)/python tests/gpu/run.py measure $(OUT)/gpu.npz --device $(DEVICE) --out $(OUT)/gpu.json
+	$(BIN)/python tests/gpu/learning.py --device $(DEVICE) --size $(SIZE) --out $(OUT)/runs
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache

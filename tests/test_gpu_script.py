@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from constructions.learning.files import read_run
 from reports.figures.precision import figures, points_of_device
 from verify.claims import load_file
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "tests" / "gpu" / "run.py"
 script: Any = load_file(SCRIPT)
+training: Any = load_file(SCRIPT.with_name("learning.py"))
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +126,38 @@ def test_a_file_of_another_schema_is_refused(tmp_path: Path) -> None:
     np.savez(path, about=np.array(json.dumps({"schema": "other"})))
     with pytest.raises(SystemExit, match="must have the schema certiformer/gpu/1, got other"):
         script.measure(path, "cpu")
+
+
+def test_rows_are_trained_within_the_budget_and_the_others_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = (training.ROWS[3], training.ROWS[-1])
+    monkeypatch.setattr(training, "ROWS", rows)
+    words = ["--device", "cpu", "--size", "toy", "--out", str(tmp_path)]
+    assert training.main([*words, "--seconds", "60"]) == 0
+    assert capsys.readouterr().out.endswith("left out: nothing\n")
+    names = ["dyck-random-mlp-norm", "4-hop-trained-attention-only"]
+    for name in names:
+        saved = read_run(tmp_path / name / "run.json")
+        assert saved.done
+        assert name.endswith(f"{saved.plan.model.family}-{saved.plan.model.components}")
+    assert training.main([*words, "--seconds", "1e-9"]) == 0
+    assert capsys.readouterr().out == f"left out: {', '.join(names)}\n"
+
+
+def test_a_row_that_takes_too_long_says_how_long() -> None:
+    row = training.ROWS[0]
+    needed = training.train(row, "toy", "cpu", 1e-9)
+    assert isinstance(needed, float)
+    assert needed > 1e-9
+
+
+def test_the_rows_are_those_that_no_cpu_run_covers() -> None:
+    names = [row.name for row in training.ROWS]
+    assert len(set(names)) == len(names)
+    assert names[:2] == ["dyck-sparse-mlp", "dyck-random-mlp"]
+    assert {row.plan("full", "cpu").recipe.steps for row in training.ROWS} == {
+        10_000,
+        15_000,
+        60_000,
+    }
