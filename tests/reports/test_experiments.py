@@ -29,7 +29,14 @@ from verify.errors import RecordError
 from verify.verdicts import Json
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-PAPERS = {"steps": 10_000, "batch": 1_000, "learning_rate": 1e-3, "cosine": False}
+PAPERS = {
+    "steps": 10_000,
+    "batch": 1_000,
+    "learning_rate": 1e-3,
+    "cosine": False,
+    "hold": 0,
+    "second_beta": 0.999,
+}
 """The paper's own run of balancing, but for where the loss is taken."""
 EVERYWHERE = {**PAPERS, "answer_only": False}
 
