@@ -96,7 +96,8 @@ def _product() -> Any:
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            return ctx.columns @ gradients[0], None, None
+            # mixed precision hands down bfloat16
+            return ctx.columns @ gradients[0].to(ctx.columns.dtype), None, None
 
     return Product
 

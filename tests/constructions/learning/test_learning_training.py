@@ -150,6 +150,21 @@ def test_the_loss_is_taken_where_it_is_asked(everywhere: bool) -> None:
     assert float(found) == pytest.approx(float(torch.stack(wanted).mean()), rel=1e-5)
 
 
+@pytest.mark.parametrize("components", Components)
+@pytest.mark.parametrize("family", Family)
+def test_mixed_precision_computes_nearly_the_same(family: Family, components: Components) -> None:
+    run = Training(toy("hops", family=family, components=components))
+    examples = run.plan.task.examples(np.random.default_rng(0), 8)
+    weight = run.evaluator.parameters["E"]
+    found = list[Any]()
+    for mixed in (False, True):
+        weight.grad = None
+        run.evaluator.loss(examples, answer_only=False, mixed=mixed).backward()
+        found.append(weight.grad.clone())
+    exact, rounded = found
+    assert 0 < float((exact - rounded).norm()) < 0.05 * float(exact.norm())
+
+
 @pytest.mark.parametrize("task", ["dyck", "hops"])
 @pytest.mark.parametrize("answer_only", [False, True])
 def test_scores_count_the_answers_alone(task: str, answer_only: bool) -> None:
