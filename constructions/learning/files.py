@@ -26,6 +26,9 @@ from verify.errors import CertiformerError, CheckpointError, WeightsError
 MODEL_FORMAT = "certiformer/learning/1"
 STATE_FORMAT = "certiformer/learning-state/1"
 RUN_SCHEMA = "certiformer/learning-run/1"
+SINGLE = "F32"
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+"""What reading JSON of another form may raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,7 @@ def read_run(path: Path) -> SavedRun:
             seconds=float(data["seconds"]),
             versions={str(name): str(value) for name, value in data["versions"].items()},
         )
-    except (OSError, KeyError, TypeError, ValueError, AttributeError, CertiformerError) as error:
+    except (OSError, CertiformerError, *_MALFORMED) as error:
         raise CheckpointError(
             f"{path}: must be the run.json of a training run ({RUN_SCHEMA}), got one that cannot "
             f"be read ({error}); train anew or leave the file out"
@@ -111,7 +114,7 @@ def _file(
     training: Training, arrays: Mapping[str, Any], kind: str, more: Mapping[str, Any]
 ) -> bytes:
     tensors = {
-        name: Tensor(code="F32", shape=part.shape, data=part.astype("<f4").tobytes())
+        name: Tensor(code=SINGLE, shape=part.shape, data=part.astype("<f4").tobytes())
         for name, part in arrays.items()
     }
     about = {
@@ -146,7 +149,7 @@ def restored_training(path: Path, plan: Plan) -> Training:
         history = [_score(row) for row in about["history"]]
         state = {name: _floats(tensor) for name, tensor in file.tensors.items()}
         return Training.restored(kept, int(about["step"]), history, state, float(about["seconds"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except _MALFORMED as error:
         raise CheckpointError(f"{path}: {_altered(error)}") from error
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
@@ -175,7 +178,7 @@ def read_model(path: Path) -> Trained:
         )
     try:
         plan, _ = _plan(file)
-    except (KeyError, TypeError, ValueError, CertiformerError) as error:
+    except (CertiformerError, *_MALFORMED) as error:
         raise WeightsError(f"{path}: {_altered(error)}") from error
     required = {name: shapes(plan.model)[name] for name in plan.model.trains}
     came = {name: tensor.shape for name, tensor in file.tensors.items()}
@@ -183,7 +186,10 @@ def read_model(path: Path) -> Trained:
         raise WeightsError(
             f"{path}: must hold tensors of the shapes {required}, got {came}; it was altered"
         )
-    parameters = {name: _floats(tensor) for name, tensor in file.tensors.items()}
+    try:
+        parameters = {name: _floats(tensor) for name, tensor in file.tensors.items()}
+    except WeightsError as error:
+        raise WeightsError(f"{path}: {error}") from error
     return Trained(plan=plan, parameters=parameters, sha256=file.sha256)
 
 
@@ -200,4 +206,9 @@ def _altered(error: Exception) -> str:
 
 
 def _floats(tensor: Tensor) -> Any:
+    if tensor.code != SINGLE:
+        raise WeightsError(
+            f"a trained model must hold float32 tensors ({SINGLE}), got {tensor.code}; it was "
+            "altered"
+        )
     return np.frombuffer(tensor.data, dtype="<f4").reshape(tensor.shape).copy()

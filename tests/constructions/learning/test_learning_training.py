@@ -216,6 +216,8 @@ def test_saved_runs_are_read_as_they_were_written(tmp_path: Path) -> None:
         "{}",
         '{"schema": "certiformer/learning-run/2"}',
         '{"schema": "certiformer/learning-run/1", "plan": []}',
+        '{"schema": "certiformer/learning-run/1", "plan": {"task": {"kind": "x"}}}',
+        "[" * 100_000,
     ],
 )
 def test_files_that_are_no_saved_runs_are_refused(text: str, tmp_path: Path) -> None:
@@ -254,6 +256,14 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
     path.write_bytes(training_bytes(run)[:-100])
     with pytest.raises(WeightsError, match="must be one whole safetensors file"):
         restored_training(path, toy())
+
+
+def test_a_model_in_another_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    whole = model_bytes(finished(Training(toy(steps=1))))
+    path.write_bytes(whole.replace(b'"F32"', b'"I32"'))
+    with pytest.raises(WeightsError, match=r"must hold float32 tensors \(F32\), got I32"):
+        read_model(path)
 
 
 SIZES: dict[str, Any] = {"heads": 2, "layers": 2, "head_width": 2, "vocabulary": 4, "width": 64}
