@@ -81,7 +81,7 @@ def _drawn(
     kind: str, task: Dyck | Hops, components: Components, groups: Sequence[Group], words: str
 ) -> Figure:
     figure, axes = svg.canvas(7.6, 3.4)
-    for group, label, (marker, dashes) in _styled(groups):
+    for group, label, (marker, dashes) in styled(groups):
         _draw(axes, group, label, marker, dashes)
     best = max(baselines(task), key=lambda rule: rule.share)
     axes.axhline(
@@ -118,22 +118,34 @@ def _draw(axes: Any, group: Group, label: str, marker: str, dashes: str) -> None
         axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _styled(groups: Iterable[Group]) -> Iterator[tuple[Group, str, tuple[str, str]]]:
-    """Each group with its label, which says what not all have in common, and its style."""
+def styled(groups: Iterable[Group]) -> Iterator[tuple[Group, str, tuple[str, str]]]:
+    """Each group with its label, which tells it from the others of its family, and its style."""
     order = list(FAMILIES)
     ranked = sorted(
         groups,
         key=lambda group: (order.index(group.setting.model.family), -group.setting.model.width),
     )
     every = [_words(group.setting) for group in ranked]
-    differing = [name for name in every[0] if len({words[name] for words in every}) > 1]
+    telling = _telling([group.setting.model.family for group in ranked], every)
     seen = dict.fromkeys(FAMILIES, 0)
     for group, words in zip(ranked, every, strict=True):
         family = group.setting.model.family
         style = STYLES[seen[family] % len(STYLES)]
         seen[family] += 1
-        label = [FAMILIES[family], *(words[name] for name in differing)]
+        label = [FAMILIES[family], *(words[name] for name in telling)]
         yield group, ",\n".join(label).replace("$", r"\$"), style  # a file's words are no formula
+
+
+def _telling(families: Sequence[Family], every: Sequence[dict[str, str]]) -> list[str]:
+    """Names of words that together tell groups of one family apart; each adds something."""
+    found, kinds = list[str](), len(set(families))
+    for name in every[0]:
+        parts = zip(families, every, strict=True)
+        apart = {(family, *(words[one] for one in (*found, name))) for family, words in parts}
+        if len(apart) > kinds:
+            found.append(name)
+            kinds = len(apart)
+    return found
 
 
 def _words(plan: Plan) -> dict[str, str]:

@@ -24,7 +24,7 @@ from reports.experiments.groups import Group, grouped, merged
 from reports.experiments.intervals import student, t_quantile, wilson
 from reports.experiments.settings import differences, has_stated_sizes
 from reports.experiments.tables import Block, Row, percent, tables
-from reports.figures.learning import curves
+from reports.figures.learning import curves, styled
 from verify.errors import RecordError
 from verify.verdicts import Json
 
@@ -432,3 +432,14 @@ def test_a_run_that_cannot_be_read_is_named_in_one_line(tmp_path: Path, call: Ru
     done = call("report", tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert str(tmp_path / "run.json") in done.stderr
+
+
+def test_labels_tell_curves_of_a_family_apart_and_nothing_more() -> None:
+    everywhere = [run(1, 2, answer_only=False), run(1, 2, family="random", answer_only=False)]
+    assert [label for _, label, _ in styled(grouped(everywhere))] == ["sparse", "random"]
+    alone = run(1, 2, answer_only=True, steps=500, batch=64)
+    assert {label for _, label, _ in styled(grouped([*everywhere, alone]))} == {
+        "sparse,\nloss at all places",
+        "sparse,\nloss at the answer alone",
+        "random,\nloss at all places",
+    }
