@@ -25,7 +25,7 @@ refuting = load_file(Path(__file__).with_name("refuting.py"))
 bounded = partial(refuting.twin, expected=Status.BOUNDED)
 
 
-@bounded("learning.reencoding.readout", r"E' = E")
+@bounded("learning.reencoding", r"E' = E")
 def the_embedding_alone_is_enough() -> tuple[Check, ...]:
     """The leaves hold E_{C_p}: the trained readout is forgotten."""
     return reencoding_checks(written=lambda model: coefficients_of(replace(model, readout=None)))

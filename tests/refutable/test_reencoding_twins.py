@@ -23,18 +23,42 @@ def test_the_checks_refute_each_twin_with_a_witness(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "refuting_checks", "text"),
     [
-        ("readout", (EQUATIONS, RUNS, SOFTMAX), "dyck-small in tree: E' P'_0 must equal C_0; in"),
-        ("keys", (EQUATIONS, RUNS, SOFTMAX), "dyck-small in tree: E' P'_0 must equal C_0; in row"),
-        ("entry", (EQUATIONS, RUNS), "dyck-small in tree: E' P'_0 must equal C_0; in row 2, colu"),
-        ("factors", (EQUATIONS,), "dyck-small in tree: E' P'_0 must equal C_0; in row 0, column"),
-        ("scale", (SOFTMAX,), "the outputs must agree to 30 decimals; their balls do not even me"),
-        ("mask", (RUNS, SOFTMAX), "dyck-small in tree: both models must give the same logits on ["),
+        (
+            "reencoding",
+            (EQUATIONS, RUNS, SOFTMAX),
+            "dyck-small in tree: E' P'_0 must equal C_0; in",
+        ),
+        (
+            "reencoding.keys",
+            (EQUATIONS, RUNS, SOFTMAX),
+            "dyck-small in tree: E' P'_0 must equal C_0; in row",
+        ),
+        (
+            "reencoding.entry",
+            (EQUATIONS, RUNS),
+            "dyck-small in tree: E' P'_0 must equal C_0; in row 2, colu",
+        ),
+        (
+            "reencoding.factors",
+            (EQUATIONS,),
+            "dyck-small in tree: E' P'_0 must equal C_0; in row 0, column",
+        ),
+        (
+            "reencoding.scale",
+            (SOFTMAX,),
+            "the outputs must agree to 30 decimals; their balls do not even me",
+        ),
+        (
+            "reencoding.mask",
+            (RUNS, SOFTMAX),
+            "dyck-small in tree: both models must give the same logits on [",
+        ),
     ],
 )
 def test_which_checks_notice_what_and_what_they_say(
     name: str, refuting_checks: tuple[int, ...], text: str
 ) -> None:
-    verdicts = [v for _, v in refuting.settled(FILE, f"twin.learning.reencoding.{name}")]
+    verdicts = [v for _, v in refuting.settled(FILE, f"twin.learning.{name}")]
     refuted = [i for i, v in enumerate(verdicts) if v.status is Status.REFUTED]
     assert refuted == [*refuting_checks]
     assert verdicts[refuted[0]].evidence["text"].startswith(text)
