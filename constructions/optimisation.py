@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
+from constructions.tensor_files import TensorFile
 from verify.errors import CheckpointError
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -46,6 +48,40 @@ def state_of(weights: Mapping[str, Any], optimizer: Any) -> dict[str, Any]:
             if kept is not None:
                 found[f"{moment}.{name}"] = kept.cpu().numpy()
     return found
+
+
+class Described(Protocol):
+    """A plan of a run, all that the run depends on."""
+
+    def as_json(self) -> Mapping[str, Any]:
+        """The plan as files keep it."""
+        ...
+
+
+def require_state_file(file: TensorFile, kind: str, path: Path) -> None:
+    """Refuse a file that is no state of the kind of training.
+
+    Raises:
+        CheckpointError: another format.
+    """
+    if (came := file.metadata.get("format")) != kind:
+        raise CheckpointError(
+            f"{path}: must be the state of a training run ({kind}), got format {came!r}; choose "
+            "another folder with --out"
+        )
+
+
+def require_same_plan(asked: Described, kept: Described) -> None:
+    """Refuse the state of another run.
+
+    Raises:
+        CheckpointError: the plans differ.
+    """
+    if kept != asked:
+        raise CheckpointError(
+            f"it must be of the run {asked.as_json()}, got {kept.as_json()}; choose another "
+            "folder with --out, or the same options"
+        )
 
 
 def require_state(

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constructions.learning.kinds import Components, Family
 from reports.output import write
 from reports.training import MODEL, STATE, Trained, driven, folder_for
 from verify.errors import UsageError
@@ -29,8 +30,8 @@ class AskedLearning:
     """What is asked; `changes` are what differs from the paper's own run."""
 
     task: str
-    family: str
-    components: str
+    family: Family
+    components: Components
     seed: int
     changes: Mapping[str, Any]
     device: str
@@ -44,13 +45,12 @@ class AskedLearning:
             UsageError: options of another task, sizes that do not fit, or no such device.
         """
         from constructions.learning.defaults import plan
-        from constructions.learning.definitions import Components, Family
 
         _require_device(self.device, mixed=self.mixed)
         found = plan(
             self.task,
-            family=Family(self.family),
-            components=Components(self.components),
+            family=self.family,
+            components=self.components,
             seed=self.seed,
             changes=self.changes,
         )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from constructions.learning.kinds import Components, Family
 from reports.terminal import INTERRUPTED, show
 from verify.errors import UsageError
 
@@ -25,24 +26,6 @@ class RecipeName(StrEnum):
 
     paper = "paper"
     windows = "windows"
-
-
-class FamilyName(StrEnum):
-    """What of a universal transformer is fixed."""
-
-    sparse = "sparse"
-    random = "random"
-    trained = "trained"
-
-
-class ComponentsName(StrEnum):
-    """The rows of Table 2."""
-
-    attention = "attention-only"
-    residual = "residual"
-    norm = "residual-norm"
-    mlp = "mlp"
-    mlp_norm = "mlp-norm"
 
 
 class LossName(StrEnum):
@@ -82,11 +65,11 @@ def train(
         typer.Option(help="Folder for the model, the saved run and its state; TASK by default."),
     ] = None,
     family: Annotated[
-        FamilyName | None,
+        Family | None,
         typer.Option(help="Fixed by Theorem 3.1, fixed at random, or all trained."),
     ] = None,
     components: Annotated[
-        ComponentsName | None, typer.Option(help="What stands beside attention, as in Table 2.")
+        Components | None, typer.Option(help="What stands beside attention, as in Table 2.")
     ] = None,
     hops: Annotated[int | None, typer.Option(help="k of k hops; 1 by default.")] = None,
     heads: Annotated[int | None, typer.Option(help="H.")] = None,
@@ -170,8 +153,8 @@ def train(
         done = run_learning(
             AskedLearning(
                 task=task.value,
-                family=str(given.pop("family", FamilyName.sparse)),
-                components=str(given.pop("components", ComponentsName.attention)),
+                family=given.pop("family", Family.sparse),
+                components=given.pop("components", Components.attention),
                 seed=seed,
                 device=str(given.pop("device", Device.cpu)),
                 mixed=bool(given.pop("mixed", False)),

@@ -20,16 +20,15 @@ Source: Fixed Universal Transformers, Sections 5.1 and 5.2.1, Appendix H.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from constructions.learning.kinds import Components, Family
 from constructions.universal.definitions import TransformerSize
-from constructions.universal.layouts import LEAF, coordinates
+from constructions.universal.layouts import coordinates
 from constructions.universal.tree import tree_on, tree_value
 from verify.errors import UsageError
 
@@ -37,39 +36,6 @@ DEVIATION = 0.02
 EPSILON = 1e-5
 EXPANSION = 4
 Tensors = dict[str, Any]
-
-
-class Family(StrEnum):
-    """What is fixed."""
-
-    sparse = "sparse"
-    random = "random"
-    trained = "trained"
-
-
-class Components(StrEnum):
-    """The rows of Table 2."""
-
-    attention = "attention-only"
-    residual = "residual"
-    norm = "residual-norm"
-    mlp = "mlp"
-    mlp_norm = "mlp-norm"
-
-    @property
-    def has_residual(self) -> bool:
-        """Whether streams are carried on."""
-        return self is not Components.attention
-
-    @property
-    def has_norm(self) -> bool:
-        """Whether streams are normalised."""
-        return self in (Components.norm, Components.mlp_norm)
-
-    @property
-    def has_mlp(self) -> bool:
-        """Whether blocks have MLPs."""
-        return self in (Components.mlp, Components.mlp_norm)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,13 +153,3 @@ def tree_maps(model: Architecture) -> Tensors:
     ]
     found["R_V"] = torch.tensor(np.array(kept), dtype=torch.float32)
     return found
-
-
-def leaves(model: Architecture) -> Any:
-    """The coordinates that the tree's readout reads."""
-    return np.flatnonzero(coordinates(model.size, model.width).kind == LEAF)
-
-
-def to_device(parameters: Mapping[str, Any], device: str) -> Tensors:
-    """The same parameters elsewhere."""
-    return {name: part.to(device) for name, part in parameters.items()}

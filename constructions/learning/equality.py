@@ -13,13 +13,9 @@ from typing import Any
 import numpy as np
 
 from constructions.learning import dense, probed, tables
-from constructions.learning.definitions import (
-    Architecture,
-    Components,
-    Family,
-    Tensors,
-    initial,
-)
+from constructions.learning.definitions import Architecture, Tensors, initial
+from constructions.learning.kinds import Components, Family
+from constructions.universal.definitions import TransformerSize
 from constructions.universal.floats import FORMATS
 from verify.claims import Check, Profile, Source, claim, covers
 from verify.methods.floating import Floating, Measurement, Trial, Trials
@@ -31,7 +27,7 @@ BOUND = (
     f"outputs and each gradient differ by at most {UNITS} u times their largest entry, u the unit "
     "roundoff"
 )
-STRINGS, LENGTH = 5, 9
+STRINGS, LENGTH, TOKENS = 5, 9, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,22 +132,18 @@ def cases(sizes: Iterable[tuple[int, int, int]]) -> list[Case]:
     """Every family with all of THROUGH at sizes (H, L, d), five tokens, m least or one more."""
     found = list[Case]()
     for (heads, layers, width), family, components in product(sizes, Family, THROUGH):
+        least = TransformerSize(heads=heads, layers=layers, head_width=width, token_width=TOKENS)
         model = Architecture(
             family=family,
             components=components,
             heads=heads,
             layers=layers,
             head_width=width,
-            vocabulary=5,
-            width=_least(heads, layers, width) + (heads + layers) % 2,
+            vocabulary=TOKENS,
+            width=least.probe_width + (heads + layers) % 2,
         )
         found += [Case(model=model, asked=asked) for asked in (False, True)]
     return found
-
-
-def _least(heads: int, layers: int, width: int) -> int:
-    nodes = sum(heads**depth for depth in range(layers))
-    return 2 * heads * width * nodes + 5 * heads**layers
 
 
 SMALL = ((2, 2, 3), (2, 1, 2), (3, 2, 2))

@@ -20,6 +20,7 @@ import numpy as np
 from constructions.learning.definitions import shapes
 from constructions.learning.evaluation import Score
 from constructions.learning.training import Plan, Training
+from constructions.optimisation import require_same_plan, require_state_file
 from constructions.tensor_files import Tensor, TensorFile, file_bytes, read_file
 from verify.errors import CertiformerError, CheckpointError, WeightsError
 
@@ -134,18 +135,10 @@ def restored_training(path: Path, plan: Plan) -> Training:
         CheckpointError: a file of another kind or of another run.
     """
     file = read_file(path)
-    if file.metadata.get("format") != STATE_FORMAT:
-        raise CheckpointError(
-            f"{path}: must be the state of such a training run, got format "
-            f"{file.metadata.get('format')!r}; choose another folder with --out"
-        )
+    require_state_file(file, STATE_FORMAT, path)
     try:
         kept, about = _plan(file)
-        if kept != plan:
-            raise CheckpointError(
-                f"it must be of the run {plan.as_json()}, got {kept.as_json()}; choose another "
-                "folder with --out, or the same options"
-            )
+        require_same_plan(plan, kept)
         history = [_score(row) for row in about["history"]]
         state = {name: _floats(tensor) for name, tensor in file.tensors.items()}
         return Training.restored(kept, int(about["step"]), history, state, float(about["seconds"]))

@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import cache
 
 from constructions.learning.baselines import balancing, tallied
-from constructions.learning.definitions import Components
 from constructions.learning.hops import CHARACTERS, LENGTH
+from constructions.learning.kinds import Components
 from constructions.learning.paper import COMPONENTS, FAMILIES, HOPPING, TABLE_1, TABLE_2
 from constructions.universal.sums import PAPER
 from verify.claims import Source

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from constructions.learning.definitions import Components, Family
+from constructions.learning.kinds import Components, Family
 from constructions.learning.tasks import Dyck, Hops
 
 FAMILIES = {

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from constructions.learning.definitions import Components, Family
 from constructions.learning.files import Trained
+from constructions.learning.kinds import Components, Family
 from constructions.universal.definitions import FixedModel, TransformerSize, run_universal
 from constructions.universal.drawn import DrawnModel
 from constructions.universal.draws import Block, Draw

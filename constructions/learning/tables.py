@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from constructions.learning.definitions import EPSILON, Architecture, Family
+from constructions.learning.definitions import EPSILON, Architecture
+from constructions.learning.kinds import Family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass, field
 from math import cos, pi
 from typing import Any
 
-from constructions.learning.definitions import Architecture, Components, Family, initial, shapes
+from constructions.learning.definitions import Architecture, initial, shapes
 from constructions.learning.evaluation import Evaluator, Score
+from constructions.learning.kinds import Components, Family
 from constructions.learning.tasks import Dyck, Examples, Hops
 from constructions.optimisation import (
     one_thread,

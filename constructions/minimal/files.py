@@ -24,6 +24,7 @@ import numpy as np
 
 from constructions.minimal.definitions import Model, Reals
 from constructions.minimal.training import Evaluation, Plan, Training
+from constructions.optimisation import require_same_plan, require_state_file
 from constructions.tensor_files import Tensor, TensorFile, file_bytes, read_file
 from verify.errors import CheckpointError, WeightsError
 
@@ -213,18 +214,10 @@ def restored_training(path: Path, plan: Plan) -> Training:
         CheckpointError: a file of another kind or of another run.
     """
     file = read_file(path)
-    if file.metadata.get("format") != TRAINING_FORMAT:
-        raise CheckpointError(
-            f"{path}: must be the state of a training run, got format "
-            f"{file.metadata.get('format')!r}; choose another folder with --out"
-        )
+    require_state_file(file, TRAINING_FORMAT, path)
     try:
         kept, step, history = _run(file.metadata)
-        if kept != plan:
-            raise CheckpointError(
-                f"it must be of the run {plan.as_json()}, got {kept.as_json()}; choose another "
-                "folder with --out, or the same options"
-            )
+        require_same_plan(plan, kept)
         state = {name: t.reals().astype(np.float32) for name, t in file.tensors.items()}
         return Training.restored(kept, step, history, state)
     except CheckpointError as error:

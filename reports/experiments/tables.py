@@ -16,7 +16,7 @@ from typing import Any
 
 from constructions.learning import defaults
 from constructions.learning.baselines import Baseline
-from constructions.learning.definitions import Components, Family
+from constructions.learning.kinds import Components, Family
 from constructions.learning.paper import (
     BALANCING,
     COMPONENTS,

@@ -14,7 +14,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from constructions.learning.definitions import Architecture, Components, Family
+from constructions.learning.definitions import Architecture
+from constructions.learning.kinds import Components, Family
 from constructions.learning.paper import COMPONENTS, FAMILIES
 from constructions.learning.tasks import Dyck, Hops
 from constructions.learning.training import Plan

@@ -26,8 +26,9 @@ from run import best, peak_megabytes, say
 
 from constructions.learning import dense
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import Components, Family, Tensors, initial
+from constructions.learning.definitions import Tensors, initial
 from constructions.learning.evaluation import Evaluator
+from constructions.learning.kinds import Components, Family
 from constructions.learning.tasks import Examples
 from constructions.learning.training import Plan
 from constructions.optimisation import source

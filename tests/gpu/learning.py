@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import Components, Family
 from constructions.learning.files import SavedRun, run_bytes
+from constructions.learning.kinds import Components, Family
 from constructions.learning.training import Plan, Training
 from reports.learning import RUN, versions
 from reports.output import write

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import Components, Family
 from constructions.learning.evaluation import Score
 from constructions.learning.files import SavedRun, run_bytes
+from constructions.learning.kinds import Components, Family
 from reports import folder, html
 from reports.experiments import gathered, plain
 from reports.experiments.gathered import of_runs

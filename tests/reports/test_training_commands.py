@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from constructions.learning.files import read_model, read_run, restored_training
+from constructions.learning.kinds import Components, Family
 from reports import training
 from reports.learning import AskedLearning, run_learning
 from reports.progress import StepProgress
@@ -34,8 +35,8 @@ def asked(out: Path, steps: int = 400) -> AskedLearning:
     sizes = {"heads": 2, "layers": 2, "head_width": 2, "batch": 8, "pairs": 4}
     return AskedLearning(
         task="dyck",
-        family="random",
-        components="attention-only",
+        family=Family.random,
+        components=Components.attention,
         seed=1,
         changes={**sizes, "steps": steps},
         device="cpu",
@@ -100,6 +101,7 @@ def test_a_killed_run_leaves_a_state_from_which_it_goes_on(tmp_path: Path) -> No
     script = """
 import sys
 from pathlib import Path
+from constructions.learning.kinds import Components, Family
 from reports import training
 from tests.reports.test_training_commands import asked
 from reports.learning import run_learning

@@ -13,10 +13,10 @@ import pytest
 from constructions.learning import saved
 from constructions.learning.baselines import balancing
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import Components, Family
 from constructions.learning.evaluation import Score
 from constructions.learning.files import SavedRun, run_bytes
 from constructions.learning.findings import BALANCING as BELOW_ALL
+from constructions.learning.kinds import Components, Family
 from constructions.learning.paper import (
     BALANCING,
     COMPONENTS,

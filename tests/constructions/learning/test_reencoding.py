@@ -10,8 +10,9 @@ import pytest
 
 from constructions.learning import dense, shipped
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import Components, Family, leaves, tree_maps
+from constructions.learning.definitions import leaves, tree_maps
 from constructions.learning.files import Trained
+from constructions.learning.kinds import Components, Family
 from constructions.learning.reencoding import (
     SERVING,
     Embedded,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import Components, Family
 from constructions.learning.files import SavedRun
+from constructions.learning.kinds import Components, Family
 from constructions.learning.saved import shipped_runs
 from constructions.learning.shipped import shipped
 from constructions.learning.tasks import Dyck
@@ -32,9 +32,15 @@ def test_the_balancing_row_has_five_seeds_of_the_commands_own_run(family: Family
     assert sorted(run.plan.seed for run in balancing(family)) == list(range(5))
 
 
-def test_sparse_models_miss_two_of_4000_strings_at_most_and_random_ones_few() -> None:
-    assert all(run.last.asked - run.last.right <= 2 for run in balancing(Family.sparse))
+def test_sparse_models_miss_one_of_4000_strings_at_most_and_random_ones_few() -> None:
+    assert all(run.last.asked - run.last.right <= 1 for run in balancing(Family.sparse))
     assert all(run.last.accuracy > 0.967 for run in balancing(Family.random))
+
+
+def test_the_papers_rate_leaves_three_strings_as_the_readme_says() -> None:
+    wanted = replace(BALANCING[Family.sparse].recipe, learning_rate=1e-3, second_beta=0.999, hold=0)
+    (run,) = (run for run in shipped_runs() if run.plan.recipe == wanted)
+    assert run.last.asked - run.last.right == 3
 
 
 def test_loss_everywhere_and_hops_are_there_too() -> None:
