@@ -10,7 +10,7 @@ import pytest
 
 from constructions.learning import dense, shipped
 from constructions.learning.defaults import plan
-from constructions.learning.definitions import leaves, tree_maps
+from constructions.learning.definitions import tree_maps
 from constructions.learning.files import Trained
 from constructions.learning.kinds import Components, Family
 from constructions.learning.reencoding import (
@@ -27,7 +27,7 @@ from constructions.universal.draws import Stream
 from constructions.universal.encoding import Deficit
 from constructions.universal.floats import FORMATS, Floats
 from constructions.universal.instances import random_matrix, seeded
-from constructions.universal.layouts import coordinates, placed
+from constructions.universal.layouts import LEAF, coordinates, placed
 from constructions.universal.looped import prepend
 from constructions.universal.maps import ColumnMap
 from constructions.universal.nonlinearities import causal_mask, scrambled_attention
@@ -78,7 +78,7 @@ def test_in_the_tree_only_the_leaves_change_and_hold_the_products(kind: str) -> 
     source, model = exact_model(given), given.plan.model
     ours = encoded(source, "tree", width=model.width)
     before, after = (np.array(one.embedding.rows()) for one in (source, ours))
-    read = leaves(model)
+    read = np.flatnonzero(coordinates(model.size, model.width).kind == LEAF)
     inside = np.setdiff1d(np.arange(model.size.probe_width), read)
     assert (before[:, inside] == after[:, inside]).all()
     readout = np.array(exact(given.parameters["U"]).rows())
