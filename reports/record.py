@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import Any, cast
 
 from reports.selection import Selection
-from verify.certificates import sealed
+from verify.certificates import Seal, sealed
 from verify.claims import Setting, standings
 from verify.errors import CertificateError, RecordError
 from verify.run import Outcome
+from verify.sources import fingerprint
 from verify.verdicts import Json, Status, Verdict, broken, claim_status, union
 
 SCHEMA = "certiformer/record/1"
 RECORD = "record.json"
 _FIELDS = frozenset("schema profile seed selectors claims findings".split())
 _CLAIM_FIELDS = frozenset(
-    "id source statement latex scope uses expected status standing trusts checks".split()
+    {"id", "source", "statement", "latex", "construction", "scope", "uses", "expected"}
+    | {"status", "standing", "trusts", "checks"}
 )
 _CHECK_FIELDS = frozenset(
     "method covers status scope evidence trusts instances certificate".split()
@@ -58,8 +60,9 @@ def build(selection: Selection, setting: Setting, outcomes: Iterable[Outcome]) -
     kept: list[Outcome] = []
     checks: dict[str, list[dict[str, Json]]] = {item.id: [] for item in selection.claims}
     by_place = sorted(outcomes, key=lambda outcome: (outcome.claim.id, outcome.check))
-    for outcome in map(_writable, by_place):
-        name = _seal(outcome, certificates)
+    for settled in by_place:
+        outcome = _writable(settled, setting)
+        name = _seal(outcome, setting, certificates)
         kept.append(outcome)
         checks[outcome.claim.id].append(_check(outcome, name))
     statuses = {key: _status(rows) for key, rows in checks.items()}
@@ -70,6 +73,7 @@ def build(selection: Selection, setting: Setting, outcomes: Iterable[Outcome]) -
             "source": {"paper": item.source.paper, "where": item.source.where},
             "statement": item.statement,
             "latex": item.latex,
+            "construction": fingerprint(item),
             "scope": item.scope,
             "uses": list(item.uses),
             "expected": item.expected.name,
@@ -132,13 +136,13 @@ def _coverage(selection: Selection, papers: Set[str]) -> list[Json]:
     ]
 
 
-def _writable(outcome: Outcome) -> Outcome:
+def _writable(outcome: Outcome, setting: Setting) -> Outcome:
     """The outcome itself, or BROKEN if its evidence or certificate is not what it must be."""
     verdict = outcome.verdict
     try:
         canonical(dict(verdict.evidence))
         if verdict.certificate is not None:
-            sealed(outcome.claim.id, outcome.claim.statement, verdict.certificate)
+            sealed(_seal_of(outcome, setting), verdict.certificate)
     except (CertificateError, KeyError, TypeError, ValueError) as error:
         reason = f"its evidence cannot be written: {type(error).__name__}: {error}"
         return replace(outcome, verdict=broken(reason, **verdict.notes))
@@ -153,11 +157,24 @@ def _with_evidence(verdict: Verdict, evidence: Mapping[str, Json]) -> Verdict:
     return replace(verdict, evidence=evidence)
 
 
-def _seal(outcome: Outcome, certificates: dict[str, bytes]) -> str | None:
+def _seal_of(outcome: Outcome, setting: Setting) -> Seal:
+    claim = outcome.claim
+    return Seal(
+        claim=claim.id,
+        statement=claim.statement,
+        construction=fingerprint(claim),
+        check=outcome.check,
+        method=outcome.method,
+        scope=outcome.scope,
+        profile=setting.profile,
+        seed=setting.seed,
+    )
+
+
+def _seal(outcome: Outcome, setting: Setting, certificates: dict[str, bytes]) -> str | None:
     if outcome.verdict.certificate is None:
         return None
-    claim = outcome.claim
-    name, data = sealed(claim.id, claim.statement, outcome.verdict.certificate)
+    name, data = sealed(_seal_of(outcome, setting), outcome.verdict.certificate)
     certificates[name] = data
     return name
 

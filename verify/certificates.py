@@ -1,8 +1,11 @@
 """Evidence as exact JSON, named by its own hash.
 
-    {"schema": "certiformer/certificate/1", "kind", "claim", "statement", "content"}
+    {"schema": "certiformer/certificate/2", "kind", "claim", "statement", "construction", "inputs",
+     "content"}
 
-Numbers that are not small integers are strings "p" or "p/q"; the file's name is the SHA-256 of
+`statement`, `construction` and `inputs` are hashes: of the claim's words, of the sources that
+settled it, and of what its check was given (profile, seed, place, method and scope). Numbers that
+are not small integers are strings "p" or "p/q"; the file's name is the SHA-256 of
 its bytes. `recheck.py` reads these files and nothing else of ours.
 """
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from typing import cast
@@ -19,7 +23,7 @@ from verify.errors import CertificateError
 from verify.rational import Matrix
 from verify.verdicts import Json
 
-SCHEMA = "certiformer/certificate/1"
+SCHEMA = "certiformer/certificate/2"
 
 
 def canonical(value: Json) -> bytes:
@@ -54,13 +58,40 @@ def matrix(value: Matrix) -> list[list[str]]:
     return [[number(entry) for entry in row] for row in value.rows()]
 
 
-def sealed(claim: str, statement: str, content: Mapping[str, Json]) -> tuple[str, bytes]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """What a certificate belongs to: one check of one claim, under a profile and a seed."""
+
+    claim: str
+    statement: str
+    construction: str
+    check: int
+    method: str
+    scope: str
+    profile: str
+    seed: int
+
+    def inputs(self) -> str:
+        """Hash of what the check was given."""
+        given = {
+            "check": self.check,
+            "method": self.method,
+            "scope": self.scope,
+            "profile": self.profile,
+            "seed": self.seed,
+        }
+        return sha256(canonical(given)).hexdigest()
+
+
+def sealed(seal: Seal, content: Mapping[str, Json]) -> tuple[str, bytes]:
     """Name and bytes of the certificate of one check; `content` names its own kind."""
     body = {
         "schema": SCHEMA,
         "kind": content["kind"],
-        "claim": claim,
-        "statement": sha256(statement.encode()).hexdigest(),
+        "claim": seal.claim,
+        "statement": sha256(seal.statement.encode()).hexdigest(),
+        "construction": seal.construction,
+        "inputs": seal.inputs(),
         "content": {key: part for key, part in content.items() if key != "kind"},
     }
     data = canonical(body)

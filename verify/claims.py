@@ -76,6 +76,15 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class States(Protocol):
+    """A method that can say what its certificate holds for less than it costs to settle."""
+
+    def stated(self, setting: Setting) -> Verdict:
+        """A verdict whose certificate is the one of the shard, settled or not."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """A method applied to an obligation: the statement itself, or a lemma or instance of it."""

@@ -24,7 +24,21 @@ Obligation = Callable[[Any], Counterexample | None]
 """Checks one instance; None where the statement holds."""
 
 
-def replayed(holds: Obligation, instance: Any, found: Counterexample, tried: int) -> Verdict:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """How `recheck.py` is shown the failing object: plain definitions, and it in their terms."""
+
+    rechecked_as: str
+    exhibit: Callable[[Any], Json]
+
+
+def replayed(
+    holds: Obligation,
+    instance: Any,
+    found: Counterexample,
+    tried: int,
+    shown: Shown | None = None,
+) -> Verdict:
     """REFUTED if the failing instance fails once more when checked anew, else BROKEN."""
     again = holds(instance)
     if again is None:
@@ -40,5 +54,15 @@ def replayed(holds: Obligation, instance: Any, found: Counterexample, tried: int
             "kind": "counterexample",
             "instance": dict(again.instance),
             "text": again.text,
+            "rechecked_as": "" if shown is None else shown.rechecked_as,
+            "exhibit": None if shown is None else _exhibit(shown, instance),
         },
     )
+
+
+def _exhibit(shown: Shown, instance: Any) -> Json:
+    """The failing object as plain data; None if it is too broken to be written so."""
+    try:
+        return shown.exhibit(instance)
+    except Exception:  # a wrong construction may raise anything, and its refutation stands
+        return None

@@ -32,8 +32,8 @@ from pathlib import Path
 from typing import Any, cast
 
 RECORD_SCHEMA = "certiformer/record/1"
-SCHEMA = "certiformer/certificate/1"
-FIELDS = {"schema", "kind", "claim", "statement", "content"}
+SCHEMA = "certiformer/certificate/2"
+FIELDS = {"schema", "kind", "claim", "statement", "construction", "inputs", "content"}
 LARGEST_BYTES = 256 << 20
 LARGEST_EXPONENT = 100
 LEAST_PRIME = 1 << 30
@@ -2866,6 +2866,21 @@ def is_balanced(text: str) -> bool:
     return depth == 0
 
 
+def check_equation(exhibit: Any) -> None:
+    """Both sides of an equation have one value at a point."""
+    left, right = (
+        sum(
+            (
+                math.prod((Fraction(exhibit["point"][name]) for name in word), start=factor)
+                for word, factor in expand(exhibit[side], True).items()
+            ),
+            Fraction(0),
+        )
+        for side in ("left", "right")
+    )
+    require(left == right, f"the left side is {left}, the right one {right}")
+
+
 def check_dyck_sequences(exhibit: Any) -> None:
     """A string of 1..2P parentheses, ?, ) if it is balanced and else (, zeros up to 2P + 3."""
     most = 2 * exhibit["pairs"]
@@ -2959,6 +2974,7 @@ def check_hop_baselines(exhibit: Any) -> None:
 
 
 EXHIBITS: dict[str, Callable[[Any], None]] = {
+    "equation": check_equation,
     "fixed-parameters": check_fixed_parameters,
     "folded-parameters": check_folded_parameters,
     "block-parameters": check_block_parameters,
@@ -3100,13 +3116,19 @@ def recheck_sampled(item: Item) -> Outcome:
 
 def recheck_counterexample(item: Item) -> Outcome:
     """A counterexample is replayed by the suite; it is only compared here."""
-    instance, text = item.fields("instance", "text")
+    instance, text, kind, exhibit = item.fields("instance", "text", "rechecked_as", "exhibit")
     evidence = item.check["evidence"]
     require(
         (instance, text) == (evidence["counterexample"], evidence["text"]),
         "another counterexample than recorded",
     )
-    return NOT_RECHECKED, "counterexamples are replayed by the suite"
+    if kind not in EXHIBITS or exhibit is None:
+        return NOT_RECHECKED, f"no plain definitions of {kind!r}, or an object too broken to show"
+    try:
+        EXHIBITS[kind](exhibit)
+    except RejectedError as error:
+        return ACCEPTED, f"the definitions of {kind!r} fail on it: {error}"
+    return NOT_RECHECKED, f"the definitions of {kind!r} do not see the fault"
 
 
 def recheck_enclosure(item: Item) -> Outcome:
@@ -3202,8 +3224,16 @@ def ask(solver: str, script: str) -> str:
 # --- the run ---------------------------------------------------------------------------------
 
 
-def recheck_file(path: Path, claim: Any, check: Any, solver: str | None) -> Outcome:
+def inputs_of(record: Any, number: int, check: Any) -> str:
+    """The hash of what a check was given: profile, seed, place, method and scope."""
+    given = {name: record[name] for name in ("profile", "seed")}
+    given |= {"check": number, "method": check["method"], "scope": check["scope"]}
+    return sha256(canonical(given)).hexdigest()
+
+
+def recheck_file(path: Path, record: Any, claim: Any, number: int, solver: str | None) -> Outcome:
     """One certificate against the record's claim and check."""
+    check = claim["checks"][number]
     try:
         value, data = read_json(path)
         body = fields_of(value)
@@ -3216,6 +3246,9 @@ def recheck_file(path: Path, claim: Any, check: Any, solver: str | None) -> Outc
         require(body["claim"] == claim["id"], f"it belongs to claim {body['claim']!r}")
         statement = sha256(claim["statement"].encode()).hexdigest()
         require(body["statement"] == statement, "it belongs to another statement")
+        same = body["construction"] == claim["construction"]
+        require(same, "it was made by another version of the sources")
+        require(body["inputs"] == inputs_of(record, number, check), "its check had other inputs")
         kind = KINDS.get(body["kind"])
         if kind is None:
             raise RejectedError(f"its kind {body['kind']!r} is unknown")
@@ -3245,7 +3278,7 @@ def recheck_run(folder: Path, solver: str | None) -> Iterator[tuple[str, str, st
                 yield what, REJECTED, f"{where} lies outside certificates/"
                 continue
             named.add(Path(where).name)
-            yield what, *recheck_file(folder / where, claim, check, solver)
+            yield what, *recheck_file(folder / where, record, claim, number, solver)
     for extra in sorted(p.name for p in (folder / "certificates").glob("*") if p.name not in named):
         yield f"certificates/{extra}", REJECTED, "no check of the record names it"
 

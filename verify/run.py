@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from verify.claims import Claim, Method, Setting
 from verify.errors import MethodError
 from verify.verdicts import Status, Verdict, broken, unknown
-from verify.worker import INTERRUPTED, Limits, Task, Worker
+from verify.worker import INTERRUPTED, Limits, Purpose, Task, Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +87,12 @@ def settle(
     limits: Limits | None = None,
     *,
     methods: Iterable[str] | None = None,
+    purpose: Purpose = "settle",
 ) -> Iterator[Outcome]:
     """Yield an outcome for every check of the claims, as they are settled.
 
-    `methods` restricts to checks by the named methods. A check that hangs, is killed or eats its
+    `methods` restricts to checks by the named methods; with the purpose "state" a verdict's
+    certificate is all that is asked for. A check that hangs, is killed or eats its
     memory comes out UNKNOWN or BROKEN, and the rest goes on. Closing the iterator early kills
     the workers.
     """
@@ -107,7 +109,7 @@ def settle(
                 shards = check.method.shards(chosen)
                 gathered[claim.id, index] = [None] * shards
                 for shard in range(shards):
-                    task = _task(claim, index, chosen, shard, shards)
+                    task = _task(claim, index, chosen, shard, shards, purpose)
                     future = executor.submit(pool.settle, task, fresh=check.method.fresh_process)
                     waiting[future] = (claim, index, shard)
         for future in as_completed(waiting):
@@ -123,7 +125,9 @@ def settle(
         pool.stop()
 
 
-def _task(claim: Claim, index: int, setting: Setting, shard: int, shards: int) -> Task:
+def _task(
+    claim: Claim, index: int, setting: Setting, shard: int, shards: int, purpose: Purpose
+) -> Task:
     return Task(
         module=claim.module,
         path=claim.path,
@@ -136,6 +140,7 @@ def _task(claim: Claim, index: int, setting: Setting, shard: int, shards: int) -
             shards=shards,
             examples=setting.examples,
         ),
+        purpose=purpose,
     )
 
 

@@ -18,11 +18,11 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import psutil
 
-from verify.claims import Claim, Setting, claims_in, load_file
+from verify.claims import Claim, Setting, States, claims_in, load_file
 from verify.errors import WorkerError
 from verify.verdicts import Json, Verdict, broken, unknown
 
@@ -39,6 +39,10 @@ class Limits:
     bytes: int = 4 << 30
 
 
+Purpose = Literal["settle", "state"]
+"""Settle a check, or only state what its certificate must say."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One shard of one check of one claim, by name."""
@@ -48,6 +52,7 @@ class Task:
     claim: str
     check: int
     setting: Setting
+    purpose: Purpose = "settle"
 
     def as_json(self) -> dict[str, Json]:
         """What goes over the pipe."""
@@ -71,8 +76,10 @@ def perform(request: Mapping[str, Json]) -> Verdict:
     try:
         found = find_claim(request["module"], request["path"], request["claim"])
         index: int = request["check"]
-        method = found.checks()[index].method
-        return method.settle(Setting(**request["setting"]))
+        method, setting = found.checks()[index].method, Setting(**request["setting"])
+        if request["purpose"] == "state" and isinstance(method, States):
+            return method.stated(setting)
+        return method.settle(setting)
     except MemoryError as error:
         return unknown(f"ran out of memory: {error}", traceback=traceback.format_exc())
     except BaseException as error:  # a claim may raise anything, even SystemExit

@@ -61,23 +61,48 @@ def test_a_matrix_is_written_row_by_row() -> None:
     assert matrix(Matrix.from_rows([[1, Fraction(-1, 2)], [0, 3]])) == [["1", "-1/2"], ["0", "3"]]
 
 
+SEAL = Seal(
+    claim="paper.theorem",
+    statement="It holds.",
+    construction="c" * 64,
+    check=1,
+    method="witness",
+    scope="one object",
+    profile="quick",
+    seed=0,
+)
+
+
 def test_a_certificate_is_named_by_the_hash_of_its_bytes() -> None:
-    name, data = sealed("paper.theorem", "It holds.", {"kind": "witness", "instances": [1]})
+    name, data = sealed(SEAL, {"kind": "witness", "instances": [1]})
     assert name == sha256(data).hexdigest()
+    given = (
+        b'{"check":1,"method":"witness","profile":"quick","scope":"one object","seed":0}\n'
+    )
     assert json.loads(data) == {
-        "schema": "certiformer/certificate/1",
+        "schema": "certiformer/certificate/2",
         "kind": "witness",
         "claim": "paper.theorem",
         "statement": sha256(b"It holds.").hexdigest(),
+        "construction": "c" * 64,
+        "inputs": sha256(given).hexdigest(),
         "content": {"instances": [1]},
     }
 
 
-def test_another_claim_or_statement_has_another_name() -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"claim": "paper.lemma"},
+        {"statement": "It holds not."},
+        {"construction": "d" * 64},
+        {"check": 2},
+        {"method": "exhaustive"},
+        {"scope": "two objects"},
+        {"profile": "deep"},
+        {"seed": 1},
+    ],
+)
+def test_whatever_a_certificate_belongs_to_changes_its_name(change: dict[str, Any]) -> None:
     content = {"kind": "witness", "instances": [1]}
-    names = {
-        sealed(claim, statement, content)[0]
-        for claim in ("a.b", "a.c")
-        for statement in ("It holds.", "It holds not.")
-    }
-    assert len(names) == 4
+    assert sealed(replace(SEAL, **change), content)[0] != sealed(SEAL, content)[0]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verify.claims import Profile, Setting
-from verify.counterexamples import Counterexample, replayed
+from verify.counterexamples import Counterexample, Shown, replayed
 from verify.errors import MethodError, PrecisionError
 from verify.ranges import Range, combined, shard_of
 from verify.verdicts import Json, Status, Verdict, unknown
@@ -126,7 +126,9 @@ class Enclosure:
             decision = self._at(same, bits)
             return decision if isinstance(decision, Counterexample) else None
 
-        return replayed(again, instance, found, tried)
+        kind = self.rechecked_as
+        shown = None if kind is None else Shown(rechecked_as=kind, exhibit=self.exhibit)
+        return replayed(again, instance, found, tried, shown)
 
     def _evidence(self, checked: int, bits: int) -> dict[str, Json]:
         return {"checked": checked, "margin": self.margin, "bits": bits}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verify.claims import Profile, Setting
-from verify.counterexamples import Obligation, replayed
+from verify.counterexamples import Obligation, Shown, replayed
 from verify.ranges import Range, combined, shard_of
 from verify.verdicts import Json, Status, Verdict
 
@@ -45,7 +45,8 @@ class Exhaustive:
         for instance in shard_of(self.ranges, setting):
             found = self.holds(instance)
             if found is not None:
-                return replayed(self.holds, instance, found, len(exhibits) + 1)
+                shown = Shown(rechecked_as=self.rechecked_as, exhibit=self.exhibit)
+                return replayed(self.holds, instance, found, len(exhibits) + 1, shown)
             exhibits.append(self.exhibit(instance))
         return Verdict(
             status=Status.BOUNDED,

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from verify.claims import Setting
-from verify.counterexamples import Counterexample, replayed
+from verify.counterexamples import Counterexample, Shown, replayed
 from verify.errors import GoalError
 from verify.facts import Fact
 from verify.verdicts import Json, Status, Verdict, union, unknown
@@ -102,6 +102,12 @@ def _value(expression: Json, values: Mapping[str, Fraction]) -> Fraction:
     return result
 
 
+def _shown(row: Mapping[str, Json], values: Mapping[str, Fraction]) -> Json:
+    """An equation and a point: the values of its symbols."""
+    sides = {"left": row["left"], "right": row["right"]}
+    return {**sides, "point": {name: str(value) for name, value in values.items()}}
+
+
 def _points(symbols: Sequence[str]) -> Iterator[dict[str, Fraction]]:
     for values in itertools.product((1, 2, 3, 5), repeat=len(symbols)):
         yield dict(zip(symbols, map(Fraction, values), strict=True))
@@ -182,7 +188,8 @@ class Identity:
             for tried, values in enumerate(itertools.islice(_points(names), 100_000), start=1):
                 found = holds(values)
                 if found is not None:
-                    return replayed(holds, values, found, tried)
+                    shown = Shown(rechecked_as="equation", exhibit=lambda at: _shown(row, at))
+                    return replayed(holds, values, found, tried, shown)
         return unknown(f"equation {row['name']!r} fails as polynomials, but no point was found")
 
 

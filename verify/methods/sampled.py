@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from verify.claims import Profile, Setting
-from verify.counterexamples import Counterexample, Obligation, replayed
+from verify.counterexamples import Counterexample, Obligation, Shown, replayed
 from verify.verdicts import Json, Status, Verdict, union, unknown
 
 SHARD_EXAMPLES = 2500
@@ -144,7 +144,8 @@ class Sampled:
             if search and search.last is not None:
                 instance, found = search.last
                 break
-        verdict = replayed(self.holds, instance, found, tried)
+        shown = Shown(rechecked_as=self.rechecked_as, exhibit=self.exhibit)
+        verdict = replayed(self.holds, instance, found, tried, shown)
         return Verdict(
             status=verdict.status,
             evidence={**verdict.evidence, "seed": setting.seed, "shard": setting.shard},

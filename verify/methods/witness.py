@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verify.claims import Setting
-from verify.counterexamples import Obligation, replayed
+from verify.counterexamples import Obligation, Shown, replayed
 from verify.verdicts import Json, Status, Verdict
 
 
@@ -48,7 +48,8 @@ class Witness:
         witness = self.find()
         found = self.holds(witness)
         if found is not None:
-            return replayed(self.holds, witness, found, 1)
+            shown = Shown(rechecked_as=self.rechecked_as, exhibit=self.exhibit)
+            return replayed(self.holds, witness, found, 1, shown)
         return Verdict(
             status=Status.PROVED,
             evidence={"witness": self.rechecked_as},
