@@ -61,10 +61,10 @@ def build(selection: Selection, setting: Setting, outcomes: Iterable[Outcome]) -
     checks: dict[str, list[dict[str, Json]]] = {item.id: [] for item in selection.claims}
     by_place = sorted(outcomes, key=lambda outcome: (outcome.claim.id, outcome.check))
     for settled in by_place:
-        outcome = _writable(settled, setting)
-        name = _seal(outcome, setting, certificates)
-        kept.append(outcome)
-        checks[outcome.claim.id].append(_check(outcome, name))
+        written = written_check(settled, setting)
+        certificates |= written.certificate
+        kept.append(written.outcome)
+        checks[settled.claim.id].append(written.row)
     statuses = {key: _status(rows) for key, rows in checks.items()}
     standing = standings(selection.claims, statuses)
     claims: list[Json] = [
@@ -136,6 +136,23 @@ def _coverage(selection: Selection, papers: Set[str]) -> list[Json]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenCheck:
+    """One check as the record has it, with its certificate's bytes by name if it has one."""
+
+    outcome: Outcome
+    row: dict[str, Json]
+    certificate: dict[str, bytes]
+
+
+def written_check(settled: Outcome, setting: Setting) -> WrittenCheck:
+    """What a record and its certificates hold of an outcome; BROKEN if it cannot be written."""
+    outcome = _writable(settled, setting)
+    certificate: dict[str, bytes] = {}
+    name = _seal(outcome, setting, certificate)
+    return WrittenCheck(outcome=outcome, row=_check(outcome, name), certificate=certificate)
+
+
 def _writable(outcome: Outcome, setting: Setting) -> Outcome:
     """The outcome itself, or BROKEN if its evidence or certificate is not what it must be."""
     verdict = outcome.verdict
@@ -179,6 +196,11 @@ def _seal(outcome: Outcome, setting: Setting, certificates: dict[str, bytes]) ->
     return name
 
 
+def place_of(certificate: str) -> str:
+    """Where a certificate of that name lies in a run's folder."""
+    return f"certificates/{certificate}.json"
+
+
 def _check(outcome: Outcome, certificate: str | None) -> dict[str, Json]:
     verdict = outcome.verdict
     return {
@@ -189,7 +211,7 @@ def _check(outcome: Outcome, certificate: str | None) -> dict[str, Json]:
         "evidence": dict(verdict.evidence),
         "trusts": list(verdict.trusts),
         "instances": verdict.instances,
-        "certificate": None if certificate is None else f"certificates/{certificate}.json",
+        "certificate": None if certificate is None else place_of(certificate),
     }
 
 

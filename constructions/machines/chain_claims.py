@@ -81,6 +81,10 @@ def _beyond(report: LevelsReport) -> str:
     return ""
 
 
+TOLD = ("name", "alphabet")
+"""What a counterexample says of a machine and its table says anyway."""
+
+
 def chain_exhibit(instance: ChainInstance) -> Json:
     """Kind `chain`: the machines, and the totals over their runs."""
     sums = dict.fromkeys(("halted", "rules_applied", "queue_steps", "tokens", "refreshes"), 0)
@@ -92,7 +96,8 @@ def chain_exhibit(instance: ChainInstance) -> Json:
             for name, value in zip(sums, found, strict=True):
                 sums[name] += value
             widest, tape = max(widest, tokens.max_context), turing.tape
-    return {**instance.as_json(), **sums, "max_context": widest, "last_tape": tape}
+    shown = {key: part for key, part in instance.as_json().items() if key not in TOLD}
+    return {**shown, **sums, "max_context": widest, "last_tape": tape}
 
 
 def chain_checks(made: Constructions | None = None) -> tuple[Check, ...]:

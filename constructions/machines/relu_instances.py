@@ -261,16 +261,17 @@ _TROUBLES: dict[Part, Callable[[Network, NetworkCase], str]] = {
 def network_exhibit(case: NetworkCase) -> Json:
     """Kind `relu-network`: one part, with what the network answers."""
     network = _network(machine_network, case.name, case.longest)
-    shown: dict[str, Json] = {"part": case.part, "longest": case.longest}
+    shown: dict[str, Json] = {"part": case.part}
     if case.part == "counts":
-        return {**shown, "context": case.context, "symbols": network.symbols}
+        return {**shown, "longest": case.longest, "context": case.context}
     shown["machine"] = machine_json(case.machine)
-    if case.part == "layers":
-        return {**shown, "widths": list(network.network.widths)}
     if case.part == "labels":
         lines = sorted(_lines(network, case.machine))
         digest = sha256("\n".join(lines).encode()).hexdigest()
         return {**shown, "answers": len(lines), "sha256": digest}
+    shown["longest"] = case.longest
+    if case.part == "layers":
+        return {**shown, "widths": list(network.network.widths)}
     return {**shown, "input": list(case.word), "tokens": _tokens(network, case)}
 
 

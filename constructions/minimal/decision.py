@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from constructions.minimal import cover, exhaustive
@@ -26,6 +25,7 @@ from constructions.minimal.definitions import (
     window_text,
 )
 from constructions.minimal.exact import judge
+from verify.engines import remembered
 from verify.errors import DisagreementError, PrecisionError, SizeError
 from verify.verdicts import Json
 
@@ -166,7 +166,7 @@ def _require_agreement(decision: LengthDecision) -> None:
             )
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def counted(model: Model, length: int) -> Tally:
     """Windows counted one by one; those too close for floats are judged exactly."""
     right = wrong = judged = 0

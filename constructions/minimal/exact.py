@@ -15,10 +15,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from constructions.minimal.definitions import VOCABULARY, Model, Window, required_token
 from verify.balls import Balls
+from verify.engines import remembered
 from verify.errors import PrecisionError
 from verify.rational import Matrix
 
@@ -29,7 +29,7 @@ MOST_BITS = 1 << 16
 Vector = Sequence[Fraction]
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def exponential(score: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """A lower and an upper bound of exp(score / sqrt 2), as narrow as the bits allow."""
     root = Balls.of(Matrix(1, 1, [Fraction(1, 2)]), bits).sqrt()

@@ -179,17 +179,16 @@ def geometry_exhibit(model: Model) -> Callable[[Case], Json]:
     """Kind `geometry`: the reading, the length, the weights; boxes for regions."""
 
     def exhibit(case: Case) -> Json:
-        boxes: list[Json] = []
-        if case.reading == "region":
-            reach = Reach(model, case.length)
-            for group in groups(case.length):
-                boxes.append(list(reach.proposed(group.allowed(), group.place)))
-        return {
+        shown: dict[str, Json] = {
             "reading": case.reading,
             "length": case.length,
             "weights": weights_exhibit(model),
-            "boxes": boxes,
         }
+        if case.reading != "region":
+            return shown
+        reach, found = Reach(model, case.length), groups(case.length)
+        boxes = [list(reach.proposed(group.allowed(), group.place)) for group in found]
+        return {**shown, "boxes": boxes}
 
     return exhibit
 

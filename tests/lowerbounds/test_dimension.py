@@ -21,7 +21,8 @@ from lowerbounds.dimension_models import (
 )
 from lowerbounds.dimension_worlds import chosen_weights, multiplied, value_at
 from lowerbounds.shared_attention import weight_tensor
-from verify import recheck
+from verify.definitions.dimension import check_dimension
+from verify.definitions.plain import RejectedError
 from verify.errors import SizeError
 from verify.rational import Matrix
 
@@ -133,7 +134,7 @@ EXHIBIT = shown(dimension_exhibit((3, 2, 2, 1)))
 
 @pytest.mark.parametrize("case", [(1, 2, 2, 0), (2, 3, 2, 0), (4, 1, 3, 1)])
 def test_stated_points_are_accepted(case: tuple[int, int, int, int]) -> None:
-    recheck.check_dimension(shown(dimension_exhibit(case)))
+    check_dimension(shown(dimension_exhibit(case)))
 
 
 @pytest.mark.parametrize(
@@ -149,6 +150,6 @@ def test_stated_points_are_accepted(case: tuple[int, int, int, int]) -> None:
     ],
 )
 def test_changed_points_are_rejected(change: dict[str, Any], text: str) -> None:
-    recheck.check_dimension(EXHIBIT)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_dimension({**EXHIBIT, **change})
+    check_dimension(EXHIBIT)
+    with pytest.raises(RejectedError, match=text):
+        check_dimension({**EXHIBIT, **change})

@@ -42,8 +42,9 @@ from lowerbounds.post_norm_models import (
     random_model,
     shifted_target,
 )
-from verify import recheck
 from verify.claims import Setting, claims_of
+from verify.definitions.normalization import check_large_output, check_zero_input
+from verify.definitions.plain import RejectedError
 from verify.errors import InexactError, ShapeError, SizeError
 from verify.rational import Matrix
 from verify.verdicts import Status
@@ -198,8 +199,8 @@ def large_exhibit() -> dict[str, Any]:
 
 
 def test_plain_definitions_accept_the_instances() -> None:
-    recheck.check_zero_input(zero_exhibit())
-    recheck.check_large_output(large_exhibit())
+    check_zero_input(zero_exhibit())
+    check_large_output(large_exhibit())
 
 
 def no_eps(exhibit: dict[str, Any]) -> None:
@@ -247,8 +248,8 @@ Change = Callable[[dict[str, Any]], None]
 def test_a_broken_instance_at_zero_is_rejected(change: Change, text: str) -> None:
     exhibit = zero_exhibit()
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_zero_input(exhibit)
+    with pytest.raises(RejectedError, match=text):
+        check_zero_input(exhibit)
 
 
 @pytest.mark.parametrize(
@@ -263,5 +264,5 @@ def test_a_broken_instance_at_zero_is_rejected(change: Change, text: str) -> Non
 def test_a_broken_instance_with_a_large_output_is_rejected(change: Change, text: str) -> None:
     exhibit = large_exhibit()
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=re.escape(text)):
-        recheck.check_large_output(exhibit)
+    with pytest.raises(RejectedError, match=re.escape(text)):
+        check_large_output(exhibit)

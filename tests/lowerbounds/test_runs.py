@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lowerbounds.line_networks import folds, machine_case, random_network, zigzag
 from lowerbounds.runs import RunCase, grown, runs_exhibit, runs_fail
 from lowerbounds.runs_networks import LEAKY, STEP, of_line, random_counts, stairs
-from verify import recheck
+from verify.definitions.pieces import check_runs
+from verify.definitions.plain import RejectedError
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ SHOWN = json.dumps(runs_exhibit(RunCase(kind="folds", size=2)))
 
 @pytest.mark.parametrize("kind", ["stairs", "machine", "zigzag", "step", "leaky", "relu"])
 def test_what_is_shown_is_rechecked(kind: Any) -> None:
-    recheck.check_runs(json.loads(json.dumps(runs_exhibit(RunCase(kind=kind, size=3, depth=2)))))
+    check_runs(json.loads(json.dumps(runs_exhibit(RunCase(kind=kind, size=3, depth=2)))))
 
 
 @pytest.mark.parametrize(
@@ -69,5 +70,5 @@ def test_what_is_shown_is_rechecked(kind: Any) -> None:
 def test_a_changed_exhibit_is_rejected(change: Any, text: str) -> None:
     exhibit = json.loads(SHOWN)
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_runs(exhibit)
+    with pytest.raises(RejectedError, match=text):
+        check_runs(exhibit)

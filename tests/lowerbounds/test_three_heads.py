@@ -21,7 +21,8 @@ from lowerbounds.three_heads import (
     three_heads_exhibit,
     three_heads_fail,
 )
-from verify import recheck
+from verify.definitions.dimension import check_three_heads
+from verify.definitions.plain import RejectedError
 from verify.rational import Matrix
 
 NUMBER = st.integers(-3, 3).map(Fraction)
@@ -92,7 +93,7 @@ LINE, RELATION = (shown(three_heads_exhibit(values)) for values in (INDEPENDENT,
 
 @pytest.mark.parametrize("values", [INDEPENDENT, DEPENDENT, NOTHING])
 def test_weights_that_are_missed_are_accepted(values: Triple) -> None:
-    recheck.check_three_heads(shown(three_heads_exhibit(values)))
+    check_three_heads(shown(three_heads_exhibit(values)))
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,6 @@ def test_weights_that_are_missed_are_accepted(values: Triple) -> None:
     ],
 )
 def test_changed_weights_are_rejected(exhibit: Any, change: dict[str, Any], text: str) -> None:
-    recheck.check_three_heads(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_three_heads({**exhibit, **change})
+    check_three_heads(exhibit)
+    with pytest.raises(RejectedError, match=text):
+        check_three_heads({**exhibit, **change})

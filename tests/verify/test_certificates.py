@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.certificates import canonical, matrix, number, sealed
+from verify.certificates import Seal, canonical, matrix, number, sealed
 from verify.errors import CertificateError
 from verify.rational import Matrix
 
@@ -76,16 +77,14 @@ SEAL = Seal(
 def test_a_certificate_is_named_by_the_hash_of_its_bytes() -> None:
     name, data = sealed(SEAL, {"kind": "witness", "instances": [1]})
     assert name == sha256(data).hexdigest()
-    given = (
-        b'{"check":1,"method":"witness","profile":"quick","scope":"one object","seed":0}\n'
-    )
+    inputs = b'{"check":1,"method":"witness","profile":"quick","scope":"one object","seed":0}\n'
     assert json.loads(data) == {
         "schema": "certiformer/certificate/2",
         "kind": "witness",
         "claim": "paper.theorem",
         "statement": sha256(b"It holds.").hexdigest(),
         "construction": "c" * 64,
-        "inputs": sha256(given).hexdigest(),
+        "inputs": sha256(inputs).hexdigest(),
         "content": {"instances": [1]},
     }
 

@@ -14,6 +14,7 @@ from verify import recheck
 from verify.balls import Balls
 from verify.claims import Method, Setting
 from verify.counterexamples import Counterexample
+from verify.definitions.plain import RejectedError
 from verify.errors import MethodError
 from verify.methods.enclosure import Decision, Enclosure, Undecided
 from verify.ranges import Range
@@ -205,7 +206,7 @@ def test_the_rechecker_compares_the_fields_and_leaves_the_functions() -> None:
         {"instances": content["instances"][1:]},
         {"more": 1},
     ):
-        with pytest.raises(recheck.RejectedError):
+        with pytest.raises(RejectedError):
             recheck.KINDS["enclosure"](recheck.Item({**content, **change}, check, None))
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from verify import recheck
 from verify.certificates import canonical
 from verify.claims import Method, Setting
+from verify.definitions.plain import RejectedError
 from verify.methods.floating import Floating, Measurement, Trial, Trials
 from verify.verdicts import Status, Verdict
 
@@ -266,7 +267,7 @@ def test_the_rechecker_compares_the_fields_and_leaves_the_runs() -> None:
         {"instances": [{**first, "dtype": "float16"}, *content["instances"][1:]]},
         {"more": 1},
     ):
-        with pytest.raises(recheck.RejectedError):
+        with pytest.raises(RejectedError):
             recheck.KINDS["floating"](recheck.Item({**content, **change}, check, None))
 
 

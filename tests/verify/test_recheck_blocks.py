@@ -14,8 +14,16 @@ from constructions.universal import common_width, folded, gated, generic, ranks,
 from constructions.universal.comparisons import LemmaCase
 from constructions.universal.definitions import TransformerSize, places_json
 from constructions.universal.drawn import random_model
-from verify import recheck
 from verify.claims import Setting
+from verify.definitions import EXHIBITS
+from verify.definitions.draws import check_draw_rank
+from verify.definitions.models import check_simulation
+from verify.definitions.plain import RejectedError
+from verify.definitions.universal import (
+    check_block_parameters,
+    check_block_width,
+    check_folded_parameters,
+)
 
 
 def exhibits(check: Any) -> list[Any]:
@@ -41,7 +49,7 @@ def test_what_a_check_shows_is_accepted(checks: Callable[[], Any]) -> None:
     for check in checks():
         if check.method.name == "exhaustive":
             for exhibit in exhibits(check):
-                recheck.EXHIBITS[check.method.rechecked_as](exhibit)
+                EXHIBITS[check.method.rechecked_as](exhibit)
                 seen += 1
     assert seen
 
@@ -93,10 +101,10 @@ def narrower(exhibit: Any) -> None:
 )
 def test_a_wrong_sparse_parameter_is_rejected(change: Change, text: str) -> None:
     exhibit = sparse()
-    recheck.check_block_parameters(exhibit)
+    check_block_parameters(exhibit)
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_block_parameters(exhibit)
+    with pytest.raises(RejectedError, match=text):
+        check_block_parameters(exhibit)
 
 
 def test_a_folded_coordinate_with_two_labels_is_rejected() -> None:
@@ -104,19 +112,19 @@ def test_a_folded_coordinate_with_two_labels_is_rejected() -> None:
     exhibit = json.loads(
         json.dumps(places_json(folded.LAYOUT.build(size, folded.LAYOUT.least_width(size))))
     )
-    recheck.check_folded_parameters(exhibit)
+    check_folded_parameters(exhibit)
     exhibit["keys"][0][1] = exhibit["queries"][0][0]
-    with pytest.raises(recheck.RejectedError, match="a coordinate has two labels"):
-        recheck.check_folded_parameters(exhibit)
+    with pytest.raises(RejectedError, match="a coordinate has two labels"):
+        check_folded_parameters(exhibit)
 
 
 @pytest.mark.parametrize("field", ["neurons", "layers", "head_width"])
 def test_a_width_of_another_size_is_rejected(field: str) -> None:
     exhibit: Any = {"size": SIZE.as_json(), "width": SIZE.probe_width}
-    recheck.check_block_width(exhibit)
+    check_block_width(exhibit)
     exhibit["size"][field] = 3
-    with pytest.raises(recheck.RejectedError, match="m is too small"):
-        recheck.check_block_width(exhibit)
+    with pytest.raises(RejectedError, match="m is too small"):
+        check_block_width(exhibit)
 
 
 # --- draws -----------------------------------------------------------------------------------
@@ -132,7 +140,7 @@ def certificate(tied: bool = False, dtype: Any = "uniform32") -> Any:
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("dtype", ["uniform32", "uniform64", "gaussian"])
 def test_a_certified_draw_is_accepted(tied: bool, dtype: str) -> None:
-    recheck.check_draw_rank(certificate(tied, dtype))
+    check_draw_rank(certificate(tied, dtype))
 
 
 def flip(exhibit: Any) -> None:
@@ -180,8 +188,8 @@ def other_tie(exhibit: Any) -> None:
 def test_a_wrong_certificate_of_a_draw_is_rejected(change: Change, text: str) -> None:
     exhibit = certificate()
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_draw_rank(exhibit)
+    with pytest.raises(RejectedError, match=text):
+        check_draw_rank(exhibit)
 
 
 # --- simulations -----------------------------------------------------------------------------
@@ -199,18 +207,18 @@ def simulated() -> Any:
 @pytest.mark.parametrize("name", ["gates", "ups", "downs", "readout", "queries"])
 def test_a_dense_simulation_with_one_entry_changed_is_rejected(name: str) -> None:
     exhibit = simulated()
-    recheck.check_simulation(exhibit)
+    check_simulation(exhibit)
     changed = copy.deepcopy(exhibit)
     part = changed["universal"]["dense"][name]
     while isinstance(part[0], list):
         part = part[0]
     part[0] = "1000/7"
-    with pytest.raises(recheck.RejectedError, match="the outputs differ"):
-        recheck.check_simulation(changed)
+    with pytest.raises(RejectedError, match="the outputs differ"):
+        check_simulation(changed)
 
 
 def test_a_dense_parameter_of_another_shape_is_rejected() -> None:
     exhibit = simulated()
     exhibit["universal"]["dense"]["downs"][0].pop()
-    with pytest.raises(recheck.RejectedError, match="a parameter has another shape"):
-        recheck.check_simulation(exhibit)
+    with pytest.raises(RejectedError, match="a parameter has another shape"):
+        check_simulation(exhibit)

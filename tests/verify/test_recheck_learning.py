@@ -12,8 +12,10 @@ import pytest
 from constructions.learning.baselines import counting_checks, tally_checks
 from constructions.learning.dyck import dyck_checks
 from constructions.learning.hops import hops_checks
-from verify import recheck
 from verify.claims import Setting
+from verify.definitions import EXHIBITS
+from verify.definitions.learning import hop_targets
+from verify.definitions.plain import RejectedError
 
 Change = Callable[[Any], None]
 CHECKS = {
@@ -35,7 +37,7 @@ def test_what_the_checks_show_is_accepted(kind: str) -> None:
     exhibits = json.loads(shown(kind))
     assert exhibits
     for exhibit in exhibits:
-        recheck.EXHIBITS[kind](exhibit)
+        EXHIBITS[kind](exhibit)
 
 
 def turned(texts: list[str]) -> None:
@@ -75,8 +77,8 @@ def answered(exhibit: Any) -> None:
 def test_what_is_corrupted_is_rejected(kind: str, change: Change, text: str) -> None:
     exhibit = json.loads(shown(kind))[-1]
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.EXHIBITS[kind](exhibit)
+    with pytest.raises(RejectedError, match=text):
+        EXHIBITS[kind](exhibit)
 
 
 @pytest.mark.parametrize(
@@ -89,4 +91,4 @@ def test_what_is_corrupted_is_rejected(kind: str, change: Change, text: str) -> 
     ],
 )
 def test_hops_by_hand(text: str, hops: int, targets: list[int]) -> None:
-    assert recheck.hop_targets(["abcd".index(letter) for letter in text], hops) == targets
+    assert hop_targets(["abcd".index(letter) for letter in text], hops) == targets

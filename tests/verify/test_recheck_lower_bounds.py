@@ -16,6 +16,10 @@ from lowerbounds.meeting import MeetingCase, meeting_exhibit
 from lowerbounds.softmax_paths import PathCase
 from verify import recheck
 from verify.claims import Setting
+from verify.definitions import balls as plain_balls
+from verify.definitions.independence import check_independence
+from verify.definitions.meeting import check_meeting, middle_places
+from verify.definitions.plain import RejectedError
 
 
 def shown(value: Any) -> Any:
@@ -41,14 +45,14 @@ PATHS = shown(path_exhibit()(PathCase(heads=2, layers=2)))
     ],
 )
 def test_models_that_meet_in_the_middle_are_accepted(case: MeetingCase) -> None:
-    recheck.check_meeting(shown(meeting_exhibit(case)))
+    check_meeting(shown(meeting_exhibit(case)))
 
 
 @pytest.mark.parametrize(
     ("heads", "places"), [(1, 1), (2, 2), (3, 3), (4, 3), (5, 3), (6, 4), (7, 5), (8, 5), (9, 5)]
 )
 def test_the_places_of_odd_layers_are_the_stated_ones(heads: int, places: int) -> None:
-    assert recheck.middle_places(heads) == places
+    assert middle_places(heads) == places
 
 
 @pytest.mark.parametrize(
@@ -63,9 +67,9 @@ def test_the_places_of_odd_layers_are_the_stated_ones(heads: int, places: int) -
     ],
 )
 def test_changed_models_are_rejected(exhibit: Any, change: dict[str, Any], text: str) -> None:
-    recheck.check_meeting(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_meeting({**exhibit, **change})
+    check_meeting(exhibit)
+    with pytest.raises(RejectedError, match=text):
+        check_meeting({**exhibit, **change})
 
 
 # --- independent path vectors ----------------------------------------------------------------
@@ -102,18 +106,18 @@ MORE = Fraction(3, 2)
     ],
 )
 def test_changed_path_vectors_are_rejected(change: dict[str, Any], text: str) -> None:
-    recheck.check_independence(PATHS)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_independence({**PATHS, **change})
+    check_independence(PATHS)
+    with pytest.raises(RejectedError, match=text):
+        check_independence({**PATHS, **change})
 
 
-BALLS = recheck.Balls(80)
+BALLS = plain_balls.Balls(80)
 UNIT = 1 << 80
 ROUNDING = 1e-13
 NUMBERS = st.fractions(-30, 30, max_denominator=1000)
 
 
-def contains(ball: recheck.Ball, value: Fraction) -> bool:
+def contains(ball: plain_balls.Ball, value: Fraction) -> bool:
     return abs(ball[0] - value * UNIT) <= ball[1]
 
 
@@ -156,7 +160,7 @@ def test_pivots_multiply_to_the_determinant(rows: list[list[int]]) -> None:
     exact = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
     try:
         found, sign = BALLS.pivots([[BALLS.of(Fraction(x)) for x in row] for row in rows])
-    except recheck.RejectedError:
+    except RejectedError:
         assert exact == 0
         return
     value = math.prod((Fraction(m, UNIT) for m, _ in found), start=Fraction(sign))
@@ -164,7 +168,7 @@ def test_pivots_multiply_to_the_determinant(rows: list[list[int]]) -> None:
 
 
 def test_a_divisor_that_may_be_zero_is_refused() -> None:
-    with pytest.raises(recheck.RejectedError, match="a divisor may be 0 at this precision"):
+    with pytest.raises(RejectedError, match="a divisor may be 0 at this precision"):
         BALLS.over((UNIT, 0), (3, 3))
-    with pytest.raises(recheck.RejectedError, match="an exponent is too large or too wide"):
+    with pytest.raises(RejectedError, match="an exponent is too large or too wide"):
         BALLS.exp((UNIT, 0))

@@ -14,8 +14,10 @@ from constructions.machines.chain_claims import chain_checks
 from constructions.machines.relu_claims import parity_checks
 from constructions.machines.relu_network_claims import network_checks
 from lowerbounds.pieces import LineCase, pieces_checks, pieces_exhibit
-from verify import recheck
 from verify.claims import Setting
+from verify.definitions import EXHIBITS, relu
+from verify.definitions.plain import RejectedError
+from verify.definitions.relu import check_relu_network, check_relu_parity, parity_layers
 
 CHECKS: dict[str, Callable[[], Any]] = {
     "relu-parity": parity_checks,
@@ -46,15 +48,15 @@ def exhibits(kind: str) -> list[Any]:
 def test_what_a_check_shows_is_accepted(kind: str) -> None:
     found = exhibits(kind)
     for exhibit in found:
-        recheck.EXHIBITS[kind](exhibit)
+        EXHIBITS[kind](exhibit)
     assert found
 
 
 def reject(kind: str, exhibit: Any, change: Change, text: str) -> None:
-    recheck.EXHIBITS[kind](exhibit)
+    EXHIBITS[kind](exhibit)
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.EXHIBITS[kind](exhibit)
+    with pytest.raises(RejectedError, match=text):
+        EXHIBITS[kind](exhibit)
 
 
 def put(*path: Any) -> Change:
@@ -84,10 +86,10 @@ def test_a_wrong_parity_network_is_rejected(change: Change, text: str) -> None:
 
 
 def test_layers_that_read_a_wrong_bit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = recheck.parity_layers
-    monkeypatch.setattr(recheck, "parity_layers", lambda levels, scale: right(levels, scale // 4))
-    with pytest.raises(recheck.RejectedError, match="the layers read other bits in a context of"):
-        recheck.check_relu_parity(exhibits("relu-parity")[5])
+    right = parity_layers
+    monkeypatch.setattr(relu, "parity_layers", lambda levels, scale: right(levels, scale // 4))
+    with pytest.raises(RejectedError, match="the layers read other bits in a context of"):
+        check_relu_parity(exhibits("relu-parity")[5])
 
 
 def part(name: str) -> Any:
@@ -115,9 +117,9 @@ def test_a_wrong_part_of_a_network_is_rejected(name: str, change: Change, text: 
 def test_conjunctions_that_emit_another_token_are_rejected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recheck, "conjunction", lambda features: max(0, features[0]))
-    with pytest.raises(recheck.RejectedError, match="emit another token"):
-        recheck.check_relu_network(part("labels"))
+    monkeypatch.setattr(relu, "conjunction", lambda features: max(0, features[0]))
+    with pytest.raises(RejectedError, match="emit another token"):
+        check_relu_network(part("labels"))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from constructions.machines.precision import WAYS, FrontierCase
 from constructions.machines.precision_claims import frontier_exhibit
 from constructions.machines.wraparound import wraparound_checks
 from constructions.universal.floats import FORMATS
-from verify import recheck
 from verify.claims import Setting
+from verify.definitions.plain import RejectedError
+from verify.definitions.precision import check_precision_frontier, check_wraparound, rounded_ratio
 
 
 def exhibit(name: str, way: str, limit: int) -> Any:
@@ -24,7 +25,7 @@ def exhibit(name: str, way: str, limit: int) -> Any:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("name", "limit"), [("bfloat16", 256), ("float32", 40)])
 def test_what_the_search_found_is_accepted(name: str, limit: int, way: str) -> None:
-    recheck.check_precision_frontier(exhibit(name, way, limit))
+    check_precision_frontier(exhibit(name, way, limit))
 
 
 CHANGES: list[tuple[str, dict[str, Any], str]] = [
@@ -41,8 +42,8 @@ CHANGES: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("way", "change", "text"), CHANGES)
 def test_a_changed_frontier_is_rejected(way: str, change: dict[str, Any], text: str) -> None:
     changed = {**exhibit("bfloat16", way, 256), **change}
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_precision_frontier(changed)
+    with pytest.raises(RejectedError, match=text):
+        check_precision_frontier(changed)
 
 
 @pytest.mark.parametrize(
@@ -58,21 +59,21 @@ def test_a_changed_frontier_is_rejected(way: str, change: dict[str, Any], text: 
 def test_a_changed_failure_is_rejected(way: str, change: dict[str, Any], text: str) -> None:
     changed = exhibit("bfloat16", way, 256)
     changed["failure"] |= change
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_precision_frontier(changed)
+    with pytest.raises(RejectedError, match=text):
+        check_precision_frontier(changed)
 
 
 def test_a_frontier_beyond_the_first_failure_is_rejected() -> None:
     changed = exhibit("bfloat16", "sequential", 256)
     changed |= {"frontier": 256, "failure": None}
-    with pytest.raises(recheck.RejectedError, match=r"\d+ of \d+ tokens are misread"):
-        recheck.check_precision_frontier(changed)
+    with pytest.raises(RejectedError, match=r"\d+ of \d+ tokens are misread"):
+        check_precision_frontier(changed)
 
 
 def test_rounding_of_ratios_goes_to_even() -> None:
-    found = [recheck.rounded_ratio(number, 2, 3) for number in (17, 18, 19, 22, -18, -19)]
+    found = [rounded_ratio(number, 2, 3) for number in (17, 18, 19, 22, -18, -19)]
     assert found == [8, 8, 10, 12, -8, -10]
-    assert recheck.rounded_ratio(27, 4, 8) == 7
+    assert rounded_ratio(27, 4, 8) == 7
 
 
 def wraparound_exhibits() -> list[Any]:
@@ -85,7 +86,7 @@ def wraparound_exhibits() -> list[Any]:
 def test_sums_mod_2_are_accepted_and_changed_ones_rejected() -> None:
     shown = wraparound_exhibits()
     for one in shown:
-        recheck.check_wraparound(one)
+        check_wraparound(one)
     marked = next(one for one in shown if one["displayed"] == "a #")
     for key, value, text in (
         ("bits", [1, 1, 1], "other bits"),
@@ -93,7 +94,7 @@ def test_sums_mod_2_are_accepted_and_changed_ones_rejected() -> None:
         ("displayed", "b #", "other bits"),
     ):
         changed = copy.deepcopy(marked) | {key: value}
-        with pytest.raises(recheck.RejectedError, match=text):
-            recheck.check_wraparound(changed)
-    with pytest.raises(recheck.RejectedError, match="two markers have no next token"):
-        recheck.check_wraparound({k: v for k, v in marked.items() if k != "next"})
+        with pytest.raises(RejectedError, match=text):
+            check_wraparound(changed)
+    with pytest.raises(RejectedError, match="two markers have no next token"):
+        check_wraparound({k: v for k, v in marked.items() if k != "next"})

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from constructions.learning.reencoding_claims import reencoding_checks
-from verify import recheck
 from verify.claims import Setting
+from verify.definitions import EXHIBITS
+from verify.definitions.plain import RejectedError
 
 Change = Callable[[Any], Any]
 EQUATIONS, RUNS = "reencoding", "reencoded-runs"
@@ -36,7 +37,7 @@ def test_what_the_checks_show_is_accepted(kind: str) -> None:
     exhibits = json.loads(shown(kind))
     assert len(exhibits) == 3
     for exhibit in exhibits:
-        recheck.EXHIBITS[kind](exhibit)
+        EXHIBITS[kind](exhibit)
 
 
 def raised(numbers: Any, row: int = 1, column: int = 2) -> None:
@@ -111,5 +112,5 @@ def cut(matrix: Any) -> None:
 def test_what_is_corrupted_is_rejected(kind: str, place: int, change: Change, text: str) -> None:
     exhibit = json.loads(shown(kind))[place]
     change(exhibit)
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.EXHIBITS[kind](exhibit)
+    with pytest.raises(RejectedError, match=text):
+        EXHIBITS[kind](exhibit)

@@ -12,7 +12,8 @@ from lowerbounds.attention_matching import SHIFT, matching_exhibit
 from lowerbounds.differences import natural, order_exhibit
 from lowerbounds.eulerian import derivative_exhibit
 from lowerbounds.two_types import TYPES, identity_exhibit
-from verify import recheck
+from verify.definitions import EXHIBITS
+from verify.definitions.plain import RejectedError
 
 SHOWN: dict[str, Any] = {
     "two-types": identity_exhibit(TYPES)((2, 2, 1)),
@@ -25,7 +26,7 @@ SHOWN: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", sorted(SHOWN))
 def test_what_the_suite_shows_is_accepted(kind: str) -> None:
-    recheck.EXHIBITS[kind](json.loads(json.dumps(SHOWN[kind])))
+    EXHIBITS[kind](json.loads(json.dumps(SHOWN[kind])))
 
 
 @pytest.mark.parametrize(
@@ -53,11 +54,11 @@ def test_what_the_suite_shows_is_accepted(kind: str) -> None:
     ],
 )
 def test_a_changed_exhibit_is_rejected(kind: str, field: str, change: Any, text: str) -> None:
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.EXHIBITS[kind]({**SHOWN[kind], field: change})
+    with pytest.raises(RejectedError, match=text):
+        EXHIBITS[kind]({**SHOWN[kind], field: change})
 
 
 def test_tensors_that_do_not_span_are_rejected() -> None:
     shown = matching_exhibit(SHIFT * 0)((2, 1))
-    with pytest.raises(recheck.RejectedError, match="the weight tensors do not span"):
-        recheck.EXHIBITS["targets-span"](shown)
+    with pytest.raises(RejectedError, match="the weight tensors do not span"):
+        EXHIBITS["targets-span"](shown)

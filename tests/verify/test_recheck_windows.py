@@ -14,7 +14,8 @@ from constructions.minimal.geometry import READINGS, Case, geometry_exhibit
 from constructions.minimal.instances import random_model
 from constructions.minimal.rule import cover_exhibit
 from constructions.minimal.shipped import shipped
-from verify import recheck
+from verify.definitions.minimal import check_geometry, check_parameters, check_window_cover
+from verify.definitions.plain import RejectedError
 
 PAPER = json.dumps(cover_exhibit(shipped("paper").model, [3, 6]))
 Change = Callable[[Any], None]
@@ -35,17 +36,17 @@ def first(exhibit: Any) -> Any:
 
 
 def test_covers_of_trained_models_are_accepted() -> None:
-    recheck.check_window_cover(json.loads(PAPER))
+    check_window_cover(json.loads(PAPER))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_covers_of_random_models_are_accepted(seed: int) -> None:
-    recheck.check_window_cover(cover_exhibit(random_model(seed, digits=1), [2, 3]))
+    check_window_cover(cover_exhibit(random_model(seed, digits=1), [2, 3]))
 
 
 def test_ties_are_rechecked() -> None:
     zeros = {name: np.zeros(shape) for name, shape in shapes(3, 2).items()}
-    recheck.check_window_cover(cover_exhibit(Model(tensors=zeros), [2]))
+    check_window_cover(cover_exhibit(Model(tensors=zeros), [2]))
 
 
 @pytest.mark.parametrize(
@@ -70,23 +71,23 @@ def test_ties_are_rechecked() -> None:
     ],
 )
 def test_a_corrupted_cover_is_rejected(change: Change, text: str) -> None:
-    with pytest.raises(recheck.RejectedError, match=text):
-        recheck.check_window_cover(corrupted(PAPER, change))
+    with pytest.raises(RejectedError, match=text):
+        check_window_cover(corrupted(PAPER, change))
 
 
 def test_scores_too_far_apart_are_rejected() -> None:
     exhibit = corrupted(PAPER, lambda e: e["weights"]["W_K"][1].__setitem__(1, str(1 << 20)))
-    with pytest.raises(recheck.RejectedError, match="scores are too far apart"):
-        recheck.check_window_cover(exhibit)
+    with pytest.raises(RejectedError, match="scores are too far apart"):
+        check_window_cover(exhibit)
 
 
 @pytest.mark.parametrize("name", sorted(READINGS))
 def test_readings_are_rechecked(name: str) -> None:
     exhibit = geometry_exhibit(shipped("windows").model)(Case(reading=name, length=8))
-    recheck.check_geometry(exhibit)
-    with pytest.raises(recheck.RejectedError):
+    check_geometry(exhibit)
+    with pytest.raises(RejectedError):
         paper = geometry_exhibit(shipped("paper").model)(Case(reading=name, length=8))
-        recheck.check_geometry(paper if name != "later" else _turned(paper))
+        check_geometry(paper if name != "later" else _turned(paper))
 
 
 def _turned(exhibit: Any) -> Any:
@@ -97,18 +98,18 @@ def _turned(exhibit: Any) -> Any:
 
 def test_unknown_readings_and_missing_boxes_are_rejected() -> None:
     exhibit: Any = geometry_exhibit(shipped("windows").model)(Case(reading="region", length=3))
-    with pytest.raises(recheck.RejectedError, match="there must be a box for each group"):
-        recheck.check_geometry({**exhibit, "boxes": exhibit["boxes"][1:]})
-    with pytest.raises(recheck.RejectedError, match="a box is too small"):
-        recheck.check_geometry({**exhibit, "boxes": exhibit["boxes"][::-1]})
-    with pytest.raises(recheck.RejectedError, match="no reading 'colour'"):
-        recheck.check_geometry({**exhibit, "reading": "colour"})
+    with pytest.raises(RejectedError, match="there must be a box for each group"):
+        check_geometry({**exhibit, "boxes": exhibit["boxes"][1:]})
+    with pytest.raises(RejectedError, match="a box is too small"):
+        check_geometry({**exhibit, "boxes": exhibit["boxes"][::-1]})
+    with pytest.raises(RejectedError, match="no reading 'colour'"):
+        check_geometry({**exhibit, "reading": "colour"})
 
 
 def test_parameters_are_counted() -> None:
     exhibit = {name: list(shape) for name, shape in shapes().items()}
-    recheck.check_parameters(exhibit)
-    with pytest.raises(recheck.RejectedError, match="another number"):
-        recheck.check_parameters({**exhibit, "c": [13]})
-    with pytest.raises(recheck.RejectedError, match="not in the plane"):
-        recheck.check_parameters({**exhibit, "W_Q": [4, 1]})
+    check_parameters(exhibit)
+    with pytest.raises(RejectedError, match="another number"):
+        check_parameters({**exhibit, "c": [13]})
+    with pytest.raises(RejectedError, match="not in the plane"):
+        check_parameters({**exhibit, "W_Q": [4, 1]})

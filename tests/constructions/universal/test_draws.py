@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from constructions.universal.draws import STRIP, Distribution, Draw, Stream, quantiles
-from verify import recheck
+from verify.definitions.draws import drawn_integers, quantile
+from verify.definitions.plain import RejectedError
 from verify.errors import SizeError
 from verify.rational import Matrix
 
@@ -180,7 +181,7 @@ def test_a_block_of_many_strips_is_the_stream(distribution: Distribution) -> Non
 def test_the_rechecker_draws_the_same(distribution: Distribution, width: int, seed: int) -> None:
     draw = Draw(distribution=distribution, seed=seed, width=width)
     block = draw.stream().take(50, 100)
-    entries, exponent = recheck.drawn_integers(draw.as_json())
+    entries, exponent = drawn_integers(draw.as_json())
     assert exponent == block.exponent
     assert list(itertools.islice(entries, 5000)) == block.integers.ravel().tolist()
 
@@ -188,7 +189,7 @@ def test_the_rechecker_draws_the_same(distribution: Distribution, width: int, se
 def test_the_rechecker_has_the_same_quantiles_in_every_piece() -> None:
     places = [2**power for power in range(53)] + [2**53 - 1 - 2**power for power in range(52)]
     ours = quantiles(np.array(places, dtype=np.int64)).tolist()
-    assert [recheck.quantile(place) for place in places] == ours
+    assert [quantile(place) for place in places] == ours
 
 
 @pytest.mark.parametrize(
@@ -206,8 +207,8 @@ def test_the_rechecker_has_the_same_quantiles_in_every_piece() -> None:
 )
 def test_the_rechecker_refuses_what_is_no_draw(change: dict[str, Any]) -> None:
     draw = {"distribution": "uniform32", "seed": 0, "width": 1, **change}
-    with pytest.raises(recheck.RejectedError):
-        recheck.drawn_integers(draw)
+    with pytest.raises(RejectedError):
+        drawn_integers(draw)
 
 
 def test_only_float64_draws_can_need_more_than_63_bits_and_say_so() -> None:

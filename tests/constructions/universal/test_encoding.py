@@ -35,9 +35,10 @@ from constructions.universal.rounding import rounded
 from constructions.universal.weights import StoredTarget, read_target, write_target
 from verify.balls import Balls
 from verify.claims import Setting
+from verify.definitions.encodings import check_encoding
+from verify.definitions.plain import RejectedError
 from verify.errors import UsageError
 from verify.rational import Matrix
-from verify.recheck import RejectedError, check_encoding
 from verify.verdicts import Status
 
 PLAIN = TransformerSize(heads=2, layers=2, head_width=2, token_width=2)
