@@ -26,11 +26,12 @@ import typer
 
 from reports import machine_commands, minimal_commands, training_commands
 from reports.progress import progress
-from reports.running import Run, run_checks
+from reports.running import Run, ledger_at, run_checks
 from reports.selection import Selection, select
 from reports.terminal import BROKEN, INTERRUPTED, REFUTED, WRONG_USAGE, AsJson, one_line, show
 from verify.claims import Setting
 from verify.errors import UsageError
+from verify.ledger import LEDGER, Ledger
 from verify.verdicts import Json, Status
 from verify.worker import Limits
 
@@ -93,10 +94,16 @@ def verify(
     out: Annotated[Path, typer.Option(help="Folder for the record and its pages.")] = Path(
         "reports/out"
     ),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Settle anew what the folder's ledger holds.")
+    ] = False,
     seconds: Seconds = 600.0,
     memory: Memory = 4096,
 ) -> None:
-    """Settle claims and all that they use; write the record, its certificates and its pages."""
+    """Settle claims and all that they use; write the record, its certificates and its pages.
+
+    What an earlier run into the folder settled, with the same sources, is not settled again.
+    """
     from reports import record as records
     from reports import text
     from reports.environment import Circumstances
@@ -104,21 +111,22 @@ def verify(
     from reports.output import require_writable
 
     selection = select(selectors or [])
-    require_writable(out, FILES)
+    require_writable(out, (*FILES, LEDGER))
     setting = Setting(profile=profile.value, seed=seed)
     asked = Circumstances(
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         jobs=jobs or os.cpu_count() or 1,
         limits=Limits(seconds=seconds, bytes=memory << 20),
     )
-    run = _run(selection, setting, asked.limits, asked.jobs)
+    with ledger_at(out / LEDGER, fresh=fresh) as ledger:
+        run = _run(selection, setting, asked.limits, asked.jobs, ledger=ledger)
     recorded = records.build(selection, setting, run.outcomes)
     try:
         _uninterrupted(lambda: write_run(out, recorded, run, asked))
     finally:
         show(text.claim_table(recorded.record))
         show(["", *lines] if (lines := list(text.shortfalls(recorded.record))) else [])
-        show(["", text.summary(recorded.record, run.seconds, interrupted=run.interrupted)])
+        show(["", text.summary(recorded.record, run)])
     show([str(out / "index.html")])
     raise typer.Exit(INTERRUPTED if run.interrupted else records.exit_status(recorded.record))
 
@@ -208,14 +216,31 @@ def recheck(
     solver: Annotated[
         str | None, typer.Option(help="A solver's command for the goals in SMT-LIB.")
     ] = None,
+    regenerate: Annotated[
+        bool,
+        typer.Option(
+            "--regenerate",
+            help="Also state every claim, goal and instance anew from the code, and compare.",
+        ),
+    ] = False,
+    jobs: Jobs = None,
 ) -> None:
     """Recheck every certificate of a run in a fresh process that imports nothing of the suite."""
     import verify as core
 
     script = Path(str(core.__file__)).with_name("recheck.py")
     command = [sys.executable, "-I", str(script), str(folder)]
-    done = subprocess.run([*command, *(["--solver", solver] if solver else [])], check=False)
-    raise typer.Exit(done.returncode)
+    command += ["--solver", solver] if solver else []
+    command += ["--jobs", str(jobs)] if jobs else []
+    status = subprocess.run(command, check=False).returncode
+    if regenerate and status != WRONG_USAGE:
+        from reports.regeneration import differences
+
+        found = list(differences(folder, jobs or os.cpu_count() or 1, Limits()))
+        show([f"{'rejected':13} {what}: {words}" for what, words in found])
+        show([f"{len(found)} differences from what the claims' code states"])
+        status = REFUTED if found else status
+    raise typer.Exit(status)
 
 
 @app.command()
@@ -234,13 +259,19 @@ def report(
 
 
 def _run(
-    selection: Selection, setting: Setting, limits: Limits, jobs: int, only: str | None = None
+    selection: Selection,
+    setting: Setting,
+    limits: Limits,
+    jobs: int,
+    *,
+    only: str | None = None,
+    ledger: Ledger | None = None,
 ) -> Run:
     """Settle the selection under the eyes of whoever looks at stderr."""
     claims = selection.claims if only is None else selection.chosen
     methods = None if only is None else (only,)
     with progress() as watch:
-        return run_checks(claims, setting, limits, jobs, watch, methods=methods)
+        return run_checks(claims, setting, limits, jobs, watch, methods=methods, ledger=ledger)
 
 
 def _uninterrupted(action: Any) -> None:

@@ -8,21 +8,19 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import cast
 
 from reports.running import Run
 from verify.run import Outcome
+from verify.sources import LIBRARIES, versions
 from verify.verdicts import Json
 from verify.worker import Limits
 
 SCHEMA = "certiformer/run/1"
 RUN = "run.json"
-LIBRARIES = tuple(
-    "certiformer python-flint numpy sympy z3-solver cvc5 hypothesis networkx matplotlib "
-    "safetensors torch numba psutil typer rich jinja2 latex2mathml".split()
-)
+AROUND = tuple("certiformer matplotlib psutil typer rich jinja2 latex2mathml".split())
+"""Distributions that change no verdict, but how it is come by and shown."""
 GIT_SECONDS = 10.0
 
 
@@ -44,7 +42,7 @@ def describe(run: Run, outcomes: Iterable[Outcome], asked: Circumstances) -> dic
         "interrupted": run.interrupted,
         "jobs": asked.jobs,
         "limits": {"seconds": asked.limits.seconds, "bytes": asked.limits.bytes},
-        "versions": _versions(),
+        "versions": versions((*LIBRARIES, *AROUND)),
         "machine": _machine(),
         "commit": _commit(Path(__file__).parent),
         "checks": [
@@ -53,6 +51,8 @@ def describe(run: Run, outcomes: Iterable[Outcome], asked: Circumstances) -> dic
                 "check": outcome.check,
                 "method": outcome.method,
                 "seconds": outcome.seconds,
+                "shards": outcome.shards,
+                "reused": outcome.reused,
                 "notes": finite(dict(outcome.verdict.notes)),
             }
             for outcome in outcomes
@@ -70,16 +70,6 @@ def finite(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return [finite(part) for part in cast("list[Json]", value)]
     return value
-
-
-def _versions() -> dict[str, str | None]:
-    found: dict[str, str | None] = {"python": platform.python_version()}
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            found[library] = None
-    return found
 
 
 def _machine() -> dict[str, Json]:

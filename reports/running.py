@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from reports.selection import stdout_to_stderr
+from reports.terminal import one_line
 from verify.claims import Claim, Setting
 from verify.errors import UsageError
+from verify.ledger import Ledger
 from verify.run import Outcome, settle
 from verify.verdicts import Verdict, broken, unknown
 from verify.worker import INTERRUPTED, Limits
@@ -49,6 +53,16 @@ class Run:
     interrupted: bool
     seconds: float
 
+    @property
+    def shards(self) -> int:
+        """Into how many shards its checks fall."""
+        return sum(outcome.shards for outcome in self.outcomes)
+
+    @property
+    def reused(self) -> int:
+        """How many of them came from the ledger."""
+        return sum(outcome.reused for outcome in self.outcomes)
+
 
 class WatchedExecutor(ThreadPoolExecutor):
     """Threads whose tasks are counted as they come and go."""
@@ -76,6 +90,27 @@ class WatchedExecutor(ThreadPoolExecutor):
             self._watch.finished()
 
 
+@contextmanager
+def ledger_at(path: Path, *, fresh: bool) -> Generator[Ledger, None, None]:
+    """A ledger while a run uses it; what is wrong with its file is said on stderr.
+
+    Raises:
+        LedgerError: another program or a newer version wrote the file.
+    """
+    with closing(Ledger(path, fresh=fresh)) as ledger:
+        said = len(ledger.notes)
+        _say(ledger.notes)
+        try:
+            yield ledger
+        finally:
+            _say(ledger.notes[said:])
+
+
+def _say(notes: Iterable[str]) -> None:
+    for note in notes:
+        sys.stderr.write(f"ledger: {one_line(note)}\n")
+
+
 def run_checks(
     claims: Sequence[Claim],
     setting: Setting,
@@ -84,8 +119,9 @@ def run_checks(
     watch: Watch,
     *,
     methods: Iterable[str] | None = None,
+    ledger: Ledger | None = None,
 ) -> Run:
-    """Settle every check of the claims, or those by the named methods.
+    """Settle every check of the claims, or those by the named methods, that `ledger` does not hold.
 
     An interruption ends the run early: what is settled is kept, the rest is UNKNOWN.
 
@@ -101,7 +137,7 @@ def run_checks(
         try:
             with (
                 WatchedExecutor(jobs, watch) as executor,
-                closing(_settled(sound, executor, setting, limits, wanted)) as settled,
+                closing(_settled(sound, executor, setting, limits, wanted, ledger)) as settled,
             ):
                 for outcome in settled:
                     outcomes[outcome.claim.id, outcome.check] = outcome
@@ -121,8 +157,9 @@ def _settled(
     setting: Setting,
     limits: Limits,
     wanted: frozenset[str] | None,
+    ledger: Ledger | None,
 ) -> Generator[Outcome, None, None]:
-    yield from settle(claims, executor, setting, limits, methods=wanted)
+    yield from settle(claims, executor, setting, limits, methods=wanted, ledger=ledger)
 
 
 def _plan(
@@ -152,10 +189,11 @@ def _planned(claim: Claim, setting: Setting, wanted: frozenset[str] | None) -> l
     planned: list[Outcome] = []
     for index, check in enumerate(claim.checks()):
         if wanted is None or check.method.name in wanted:
-            check.method.shards(setting)  # fails here, if at all, and not amid the run
+            shards = check.method.shards(setting)  # fails here, if at all, and not amid the run
             scope = check.method.scope(setting)
             verdict = unknown(INTERRUPTED)
-            planned.append(_outcome(claim, index, check.covers, check.method.name, scope, verdict))
+            waiting = _outcome(claim, index, check.covers, check.method.name, scope, verdict)
+            planned.append(replace(waiting, shards=shards))
     return planned
 
 

@@ -42,6 +42,8 @@ def outcome_line(outcome: Outcome) -> str:
         f"{outcome.claim.id} {outcome.method} {verdict.status.name} "
         f"{verdict.instances} instances {outcome.seconds:.1f} s"
     )
+    if outcome.reused:
+        line += f", {outcome.reused} of {outcome.shards} shards from the ledger"
     reason = reason_of(verdict.evidence)
     return printable(f"{line}: {reason}" if reason else line, REASON_WIDTH)
 
@@ -79,7 +81,7 @@ def shortfalls(record: Mapping[str, Json]) -> Iterator[str]:
                 yield f"{claim['id']}: uses {used}, which is {claims[used]['standing']}"
 
 
-def summary(record: Mapping[str, Json], seconds: float, *, interrupted: bool) -> str:
+def summary(record: Mapping[str, Json], run: Run) -> str:
     """The run in one line."""
     claims: Sequence[Mapping[str, Json]] = record["claims"]
     good = sum(outcome_of(claim) == "ok" for claim in claims)
@@ -87,9 +89,10 @@ def summary(record: Mapping[str, Json], seconds: float, *, interrupted: bool) ->
     standings = ", ".join(
         f"{count[status.name]} {status.name}" for status in reversed(Status) if count[status.name]
     )
-    head = "interrupted: " if interrupted else ""
+    head = "interrupted: " if run.interrupted else ""
     tail = f" ({standings})" if standings else ""
-    return f"{head}{good} of {len(claims)} claims as expected{tail} in {seconds:.1f} s"
+    known = f", {run.reused} of {run.shards} shards from the ledger" if run.reused else ""
+    return f"{head}{good} of {len(claims)} claims as expected{tail} in {run.seconds:.1f} s{known}"
 
 
 def claim_list(claims: Iterable[Claim]) -> list[str]:

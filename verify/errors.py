@@ -10,6 +10,7 @@ CertiformerError
 |   +-- WeightsError      a file of weights that cannot be read as a target
 |   +-- OutputError       an output folder cannot be written
 |   +-- RecordError       a run's folder cannot be read
+|   +-- LedgerError       a file in the ledger's place that is not ours to write
 +-- SizeError             a size out of its range
 +-- ShapeError            matrices that do not fit
 +-- InexactError          a float where an exact number is required
@@ -59,6 +60,10 @@ class OutputError(UsageError):
 
 class RecordError(UsageError):
     """A run's folder whose record or certificates cannot be read."""
+
+
+class LedgerError(UsageError):
+    """A file in the ledger's place that another program or a newer version wrote."""
 
 
 class SizeError(CertiformerError):

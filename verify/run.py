@@ -1,7 +1,7 @@
 """Settle claims: schedule their checks, enforce the methods' ceilings, yield verdicts.
 
-This module prints nothing and keeps nothing. An executor only schedules; each of its threads
-drives a worker process of its own.
+This module prints nothing, and what it keeps is in the ledger that it is given. An executor only
+schedules; each of its threads drives a worker process of its own.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from verify.claims import Claim, Method, Setting
+from verify.claims import Check, Claim, Method, Setting
 from verify.errors import MethodError
+from verify.ledger import Entry, Ledger
 from verify.verdicts import Status, Verdict, broken, unknown
 from verify.worker import INTERRUPTED, Limits, Purpose, Task, Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One settled check."""
+    """One settled check; `reused` of its shards came from the ledger."""
 
     claim: Claim
     check: int
@@ -29,6 +30,8 @@ class Outcome:
     scope: str
     verdict: Verdict
     seconds: float
+    shards: int = 1
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Shard:
 
     verdict: Verdict
     seconds: float
+    reused: bool = False
 
 
 class WorkerPool:
@@ -88,77 +92,118 @@ def settle(
     *,
     methods: Iterable[str] | None = None,
     purpose: Purpose = "settle",
+    ledger: Ledger | None = None,
 ) -> Iterator[Outcome]:
     """Yield an outcome for every check of the claims, as they are settled.
 
     `methods` restricts to checks by the named methods; with the purpose "state" a verdict's
-    certificate is all that is asked for. A check that hangs, is killed or eats its
-    memory comes out UNKNOWN or BROKEN, and the rest goes on. Closing the iterator early kills
+    certificate is all that is asked for. A shard that `ledger` holds is not settled again, and
+    what a worker settles is in there before it is yielded. A check that hangs, is killed or eats
+    its memory comes out UNKNOWN or BROKEN, and the rest goes on. Closing the iterator early kills
     the workers.
     """
     chosen = setting or Setting()
     pool = WorkerPool(limits or Limits())
-    wanted = None if methods is None else set(methods)
-    waiting: dict[Future[Shard], tuple[Claim, int, int]] = {}
-    gathered: dict[tuple[str, int], list[Shard | None]] = {}
+    book = ledger if purpose == "settle" else None
+    waiting: dict[Future[Shard], tuple[_Gathered, int]] = {}
     try:
-        for claim in claims:
-            for index, check in enumerate(claim.checks()):
-                if wanted is not None and check.method.name not in wanted:
-                    continue
-                shards = check.method.shards(chosen)
-                gathered[claim.id, index] = [None] * shards
-                for shard in range(shards):
-                    task = _task(claim, index, chosen, shard, shards, purpose)
-                    future = executor.submit(pool.settle, task, fresh=check.method.fresh_process)
-                    waiting[future] = (claim, index, shard)
+        for claim, index, check in _chosen(claims, methods):
+            gathered = _Gathered(claim, index, check, chosen)
+            for shard in range(len(gathered.parts)):
+                task = gathered.task(shard, purpose)
+                entry = book and book.entry(claim, index, check.method.name, task.setting)
+                gathered.parts[shard] = part = _known(book, entry)
+                if part is None:
+                    fresh = check.method.fresh_process
+                    future = executor.submit(_answer, pool, task, fresh, book, entry)
+                    waiting[future] = gathered, shard
+            if gathered.complete:
+                yield gathered.outcome()
         for future in as_completed(waiting):
-            claim, index, shard = waiting.pop(future)
-            parts = gathered[claim.id, index]
-            parts[shard] = future.result()
-            if all(part is not None for part in parts):
-                del gathered[claim.id, index]
-                yield _outcome(claim, index, chosen, [part for part in parts if part is not None])
+            gathered, shard = waiting.pop(future)
+            gathered.parts[shard] = future.result()
+            if gathered.complete:
+                yield gathered.outcome()
     finally:
         for future in waiting:
             future.cancel()
         pool.stop()
 
 
-def _task(
-    claim: Claim, index: int, setting: Setting, shard: int, shards: int, purpose: Purpose
-) -> Task:
-    return Task(
-        module=claim.module,
-        path=claim.path,
-        claim=claim.id,
-        check=index,
-        setting=Setting(
-            profile=setting.profile,
-            seed=setting.seed,
-            shard=shard,
-            shards=shards,
-            examples=setting.examples,
-        ),
-        purpose=purpose,
-    )
+def _chosen(
+    claims: Iterable[Claim], methods: Iterable[str] | None
+) -> Iterator[tuple[Claim, int, Check]]:
+    wanted = None if methods is None else set(methods)
+    for claim in claims:
+        for index, check in enumerate(claim.checks()):
+            if wanted is None or check.method.name in wanted:
+                yield claim, index, check
 
 
-def _outcome(claim: Claim, index: int, setting: Setting, parts: list[Shard]) -> Outcome:
-    check = claim.checks()[index]
-    return Outcome(
-        claim=claim,
-        check=index,
-        covers=check.covers,
-        method=check.method.name,
-        scope=check.method.scope(setting),
-        verdict=_combined(check.method, [part.verdict for part in parts]),
-        seconds=sum(part.seconds for part in parts),
-    )
+def _known(ledger: Ledger | None, entry: Entry | None) -> Shard | None:
+    """The shard as the ledger holds it, if it does."""
+    if ledger is None or entry is None or (found := ledger.find(entry)) is None:
+        return None
+    return Shard(verdict=found.verdict, seconds=found.seconds, reused=True)
+
+
+def _answer(
+    pool: WorkerPool, task: Task, fresh: bool, ledger: Ledger | None, entry: Entry | None
+) -> Shard:
+    """A worker's answer, written down in the thread that got it: nobody has to come for it."""
+    shard = pool.settle(task, fresh=fresh)
+    if ledger is not None and entry is not None:
+        ledger.keep(entry, shard.verdict, shard.seconds)
+    return shard
+
+
+class _Gathered:
+    """A check while the answers for its shards come in."""
+
+    def __init__(self, claim: Claim, index: int, check: Check, setting: Setting) -> None:
+        """Nothing is answered yet."""
+        self._claim = claim
+        self._index = index
+        self._check = check
+        self._setting = setting
+        self.parts: list[Shard | None] = [None] * check.method.shards(setting)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every shard is answered."""
+        return None not in self.parts
+
+    def task(self, shard: int, purpose: Purpose) -> Task:
+        """What a worker is asked for one shard."""
+        return Task(
+            module=self._claim.module,
+            path=self._claim.path,
+            claim=self._claim.id,
+            check=self._index,
+            setting=replace(self._setting, shard=shard, shards=len(self.parts)),
+            purpose=purpose,
+        )
+
+    def outcome(self) -> Outcome:
+        """The shards put together."""
+        parts = [part for part in self.parts if part is not None]
+        return Outcome(
+            claim=self._claim,
+            check=self._index,
+            covers=self._check.covers,
+            method=self._check.method.name,
+            scope=self._check.method.scope(self._setting),
+            verdict=_combined(self._check.method, [part.verdict for part in parts]),
+            seconds=sum(part.seconds for part in parts),
+            shards=len(parts),
+            reused=sum(part.reused for part in parts),
+        )
 
 
 def _combined(method: Method, verdicts: list[Verdict]) -> Verdict:
     """The shards' verdict, held to the method's ceiling; nothing checked is UNKNOWN."""
+    if not verdicts:
+        return unknown("nothing was checked")
     worst = min(verdicts, key=lambda verdict: verdict.status)
     verdict = worst if worst.status <= Status.UNKNOWN else method.combine(verdicts)
     if verdict.status > method.ceiling:

@@ -1,13 +1,17 @@
 """What a verdict was computed by: one hash over all sources of the suite and the user's own.
 
-A record, its certificates and the ledger bear it; what other sources computed is obsolete.
+A record, its certificates and the ledger bear it; what other sources computed is obsolete. The
+ledger also asks for the versions of the libraries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import platform
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +20,11 @@ from verify.claims import Claim
 PACKAGES = ("verify", "constructions", "lowerbounds", "reports")
 LEFT_OUT = frozenset({"__pycache__", "out"})
 """Folders below a package that hold what was made from its sources."""
+LIBRARIES = tuple(
+    "python-flint numpy sympy mpmath z3-solver cvc5 hypothesis sortedcontainers networkx numba "
+    "llvmlite torch safetensors pyyaml defusedxml".split()
+)
+"""Distributions that can change a verdict."""
 
 
 def fingerprint(claim: Claim) -> str:
@@ -33,6 +42,27 @@ def suite() -> str:
     return _joined([_tree(folder) for folder in _folders()])
 
 
+def stamp(claim: Claim) -> tuple[tuple[str, int, int], ...]:
+    """Place, time of change and size of every file that `fingerprint` reads, without reading it.
+
+    Two equal stamps say that nothing was written in between.
+    """
+    places = [*_folders(), *(() if claim.path is None else (Path(claim.path),))]
+    found = [(path, os.stat(path)) for place in places for _, path in _files(place)]
+    return tuple((path, seen.st_mtime_ns, seen.st_size) for path, seen in found)
+
+
+def versions(names: Iterable[str] = LIBRARIES) -> dict[str, str | None]:
+    """Versions of Python and of the named distributions; None for what is not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
+
+
 def _folders() -> Iterator[Path]:
     for name in PACKAGES:
         spec = find_spec(name)
@@ -44,16 +74,29 @@ def _tree(place: Path) -> str:
     """Hash of a file, or of a folder's files with their names."""
     if place.is_file():
         return sha256(place.read_bytes()).hexdigest()
-    files = sorted(path for path in place.rglob("*") if path.is_file())
-    named = {path.relative_to(place).as_posix(): path for path in files}
     return _joined(
-        [
-            f"{name} {sha256(path.read_bytes()).hexdigest()}"
-            for name, path in sorted(named.items())
-            if not LEFT_OUT & set(name.split("/"))
-            and not any(part.startswith(".") for part in name.split("/"))
-        ]
+        [f"{name} {sha256(Path(path).read_bytes()).hexdigest()}" for name, path in _files(place)]
     )
+
+
+def _files(place: Path) -> list[tuple[str, str]]:
+    """Every source below a folder: its name there and its path, in order; of a file, itself."""
+    if place.is_file():
+        return [(place.name, str(place))]
+    found: list[tuple[str, str]] = []
+    for folder, below, names in os.walk(place):
+        below[:] = [name for name in below if _is_source(name)]
+        paths = [os.path.join(folder, name) for name in names if _is_source(name)]
+        found += [(_name(place, path), path) for path in paths if os.path.isfile(path)]
+    return sorted(found)
+
+
+def _name(place: Path, path: str) -> str:
+    return path[len(str(place)) + 1 :].replace(os.sep, "/")
+
+
+def _is_source(name: str) -> bool:
+    return name not in LEFT_OUT and not name.startswith(".")
 
 
 def _joined(parts: list[str]) -> str:

@@ -6,10 +6,12 @@ import dataclasses
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +81,70 @@ def test_all_as_expected_is_0(claims: Claims, good: str, run: Run, tmp_path: Pat
     assert done.stderr.count("\n") == 4
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {
-        *("record.json", "run.json", "index.html", "claims.tex", "junit.xml", "certificates")
+        *("record.json", "run.json", "index.html", "claims.tex", "junit.xml", "certificates"),
+        "ledger.sqlite",
     }
     record = json.loads((tmp_path / "out" / "record.json").read_text())
     for item in record["claims"]:
         for check in item["checks"]:
             assert (tmp_path / "out" / check["certificate"]).is_file()
+
+
+def reused(folder: Path) -> list[tuple[int, int]]:
+    run = json.loads((folder / "run.json").read_text())
+    return [(check["reused"], check["shards"]) for check in run["checks"]]
+
+
+def test_a_second_run_settles_nothing_and_a_fresh_one_everything(
+    claims: Claims, good: str, call: Run, tmp_path: Path
+) -> None:
+    path, out = claims(good), tmp_path / "out"
+    command = ("verify", path, "--profile", "quick", "--out", out)
+    first = call(*command)
+    record = (out / "record.json").read_bytes()
+    assert "ledger" not in first.stdout
+    assert reused(out) == [(0, 1)] * 4
+
+    again = call(*command, "--jobs", "1")
+    assert again.returncode == first.returncode == 0, again.stderr
+    assert again.stdout.splitlines()[-2].endswith(" s, 4 of 4 shards from the ledger")
+    assert again.stderr.count(", 1 of 1 shards from the ledger\n") == 4
+    assert reused(out) == [(1, 1)] * 4
+    assert (out / "record.json").read_bytes() == record
+
+    fresh = call(*command, "--fresh")
+    assert "ledger" not in fresh.stdout + fresh.stderr
+    assert reused(out) == [(0, 1)] * 4
+    assert (out / "record.json").read_bytes() == record
+
+
+def test_a_damaged_ledger_is_said_and_costs_no_verdict(
+    claims: Claims, good: str, call: Run, tmp_path: Path
+) -> None:
+    path, out = claims(good), tmp_path / "out"
+    out.mkdir()
+    (out / "ledger.sqlite").write_text("no ledger " * 100)
+    done = call("verify", path, "--profile", "quick", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"ledger: {out / 'ledger.sqlite'}: must be a whole SQLite file")
+    assert reused(out) == [(0, 1)] * 4
+    assert (out / "ledger.sqlite.corrupt-1").read_text() == "no ledger " * 100
+
+
+def test_a_ledger_of_a_newer_version_is_2_in_one_line(
+    claims: Claims, good: str, call: Run, tmp_path: Path
+) -> None:
+    path, out = claims(good), tmp_path / "out"
+    call("verify", path, "--profile", "quick", "--out", out)
+    ledger, record = out / "ledger.sqlite", (out / "record.json").read_bytes()
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        connection.execute("PRAGMA user_version = 1000")
+    held = ledger.read_bytes()
+    done = call("verify", path, "--profile", "quick", "--out", out)
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert done.stderr.startswith(f"LedgerError: {ledger}: must be a ledger of certiformer in")
+    assert (ledger.read_bytes(), (out / "record.json").read_bytes()) == (held, record)
 
 
 def test_a_crash_is_3_and_costs_no_other_check(claims: Claims, call: Run, tmp_path: Path) -> None:

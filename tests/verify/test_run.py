@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from verify.claims import Setting, claims_of, load_file
+from verify.claims import Claim, Setting, claims_of, load_file
+from verify.ledger import LEDGER, Ledger
 from verify.run import Outcome, settle
 from verify.verdicts import Status
 from verify.worker import Limits
@@ -201,3 +206,175 @@ def test_only_the_named_methods_are_run(tmp_path: Path) -> None:
     claims = claims_of(load_file(path))
     with ThreadPoolExecutor(1) as executor:
         assert list(settle(claims, executor, QUICK, ROOMY, methods=["smt"])) == []
+
+
+# --- the ledger ------------------------------------------------------------------------------
+
+NO_WORKERS = Executor()
+"""An executor that raises when anything is submitted."""
+
+
+@pytest.fixture
+def claims(tmp_path: Path) -> Callable[[str], list[Claim]]:
+    def write(body: str) -> list[Claim]:
+        path = tmp_path / "mine.py"
+        path.write_text(HEADER + dedent(body), encoding="utf-8")
+        return claims_of(load_file(path))
+
+    return write
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with closing(Ledger(tmp_path / LEDGER)) as opened:
+        yield opened
+
+
+Claims = Callable[[str], list[Claim]]
+
+
+def settled(claims: list[Claim], ledger: Ledger, setting: Setting = QUICK) -> dict[str, Outcome]:
+    with ThreadPoolExecutor(2) as executor:
+        return {o.claim.id: o for o in settle(claims, executor, setting, ROOMY, ledger=ledger)}
+
+
+def test_what_the_ledger_holds_starts_no_worker(claims: Claims, ledger: Ledger) -> None:
+    (claim,) = claims("")
+    first = settled([claim], ledger)["mine.good"]
+    (again,) = settle([claim], NO_WORKERS, QUICK, ROOMY, ledger=ledger)
+    assert (first.reused, first.shards) == (0, 2)
+    assert again == replace(first, reused=2)
+    with pytest.raises(NotImplementedError):
+        list(settle([claim], NO_WORKERS, replace(QUICK, seed=1), ROOMY, ledger=ledger))
+    with pytest.raises(NotImplementedError):
+        list(settle([claim], NO_WORKERS, QUICK, ROOMY))
+
+
+def test_a_missing_shard_alone_is_settled(claims: Claims, ledger: Ledger, tmp_path: Path) -> None:
+    (claim,) = claims("")
+    first = settled([claim], ledger)["mine.good"]
+    with closing(Ledger(tmp_path / LEDGER, fresh=True)) as fresh:
+        fresh.find(fresh.entry(claim, 0, "exhaustive", replace(QUICK, shard=1, shards=2)))
+    again = settled([claim], ledger)["mine.good"]
+    assert (again.verdict, again.reused) == (first.verdict, 1)
+
+
+def test_a_run_that_was_cut_short_goes_on_where_it_was(claims: Claims, ledger: Ledger) -> None:
+    both = claims(bad("time.sleep(600)"))
+    with (
+        ThreadPoolExecutor(1) as executor,
+        closing(settle(both, executor, QUICK, ROOMY, ledger=ledger)) as outcomes,  # type: ignore[type-var]
+    ):
+        assert next(outcomes).claim.id == "mine.good"
+    good = [claim for claim in both if claim.id == "mine.good"]
+    (again,) = settle(good, NO_WORKERS, QUICK, ROOMY, ledger=ledger)
+    assert again.reused == again.shards == 2
+    rest = [claim for claim in both if claim.id == "mine.bad"]
+    with pytest.raises(NotImplementedError):
+        list(settle(rest, NO_WORKERS, QUICK, ROOMY, ledger=ledger))
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [("raise MemoryError", Status.UNKNOWN), ("raise ValueError", Status.BROKEN)],
+)
+def test_unknown_and_broken_are_settled_again(
+    claims: Claims, ledger: Ledger, tmp_path: Path, failure: str, status: Status
+) -> None:
+    mark = tmp_path / "mark"
+    both = claims(
+        f'''
+        @stated("mine.bad")
+        def bad():
+            """It fails once."""
+
+            def holds(n):
+                if not os.path.exists({str(mark)!r}):
+                    {failure}
+
+            return [covers(numbers(holds))]
+        '''
+    )
+    assert settled(both, ledger)["mine.bad"].verdict.status is status
+    mark.touch()
+    again = settled(both, ledger)
+    assert again["mine.bad"].verdict.status is Status.BOUNDED
+    assert (again["mine.bad"].reused, again["mine.good"].reused) == (0, 2)
+
+
+def test_what_a_certificate_must_say_is_never_taken_from_the_ledger(
+    claims: Claims, ledger: Ledger
+) -> None:
+    (claim,) = claims("")
+    with ThreadPoolExecutor(1) as executor:
+        (stated,) = settle([claim], executor, QUICK, ROOMY, purpose="state", ledger=ledger)
+    assert (stated.reused, settled([claim], ledger)["mine.good"].reused) == (0, 0)
+    with pytest.raises(NotImplementedError):
+        list(settle([claim], NO_WORKERS, QUICK, ROOMY, purpose="state", ledger=ledger))
+
+
+def test_a_check_without_shards_is_unknown(outcomes: object) -> None:
+    empty = '''
+    class Empty:
+        name, ceiling, fresh_process = "empty", Status.PROVED, False
+
+        def scope(self, setting):
+            return "nothing"
+
+        def shards(self, setting):
+            return 0
+
+
+    @stated("mine.bad")
+    def bad():
+        """It has no parts."""
+        return [covers(Empty())]
+    '''
+    verdict = outcomes(empty)["mine.bad"].verdict  # type: ignore[operator]
+    assert verdict.evidence["reason"] == "nothing was checked"
+
+
+FULL = """
+import resource, signal, sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from verify.claims import Setting, claims_of, load_file
+from verify.ledger import Ledger
+from verify.run import settle
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+claims, ledger = claims_of(load_file(sys.argv[1])), Ledger(Path(sys.argv[2]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+with ThreadPoolExecutor(2) as executor:
+    for outcome in settle(claims, executor, Setting(profile="quick"), ledger=ledger):
+        print(outcome.verdict.status.name, len(str(outcome.verdict.certificate["instances"][0])))
+print(len(ledger.notes), "disk" in ledger.notes[0])
+"""
+
+
+def test_a_full_disk_costs_no_verdict(tmp_path: Path) -> None:
+    body = '''
+    from random import Random
+
+
+    @stated("mine.large")
+    def large():
+        """It holds, at length."""
+        check = numbers(lambda n: None)
+        show = lambda n: Random(n).randbytes(1_000_000).hex()
+        return [covers(Exhaustive(**{f: getattr(check, f) for f in FIELDS} | {"exhibit": show}))]
+
+
+    FIELDS = ("holds", "ranges", "rechecked_as", "parts")
+    '''
+    path = tmp_path / "mine.py"
+    path.write_text(HEADER + dedent(body), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path), str(tmp_path / LEDGER)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["1 True", "BOUNDED 1", "BOUNDED 2000000"]

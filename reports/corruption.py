@@ -1,0 +1,189 @@
+"""Corrupt every field of a run's certificates once, each hash made to fit, and recheck them.
+
+What `recheck.py` alone refuses is counted; what it lets through is either not its to decide (the
+answer of a solver, special functions, the bound that a claim asks for) or is another true
+statement, and is caught where the claim's own code states the certificate anew.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import verify as core
+from reports import output
+from reports import record as records
+from verify.certificates import Seal, sealed
+from verify.corruptions import corruptions, patterns
+from verify.verdicts import Json
+
+RECHECK = Path(str(core.__file__)).with_name("recheck.py")
+REFUSED = ("rejected", "unreadable")
+MOST_BYTES = 200_000
+"""Larger instances are left out where smaller ones have the same fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specimen:
+    """One certificate, cut down to one instance, with what its record says of the check."""
+
+    claim: Mapping[str, Json]
+    check: Mapping[str, Json]
+    kind: str
+    definitions: str
+    content: Mapping[str, Json]
+    fields: frozenset[str]
+    """The kinds of places that no smaller specimen of the kind has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrupted:
+    """A specimen with one field broken, and what the rechecker said of it."""
+
+    specimen: Specimen
+    place: str
+    change: str
+    content: Json
+    outcome: str = ""
+    words: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the rechecker by itself refused it."""
+        return self.outcome in REFUSED
+
+
+def specimens(folder: Path) -> Iterator[Specimen]:
+    """Certificates of a run that together have every field of every kind, smallest first."""
+    seen: dict[tuple[str, str], set[str]] = {}
+    for claim in records.load(folder)["claims"]:
+        for check in claim["checks"]:
+            if check["certificate"] is None:
+                continue
+            body = json.loads((folder / check["certificate"]).read_bytes())
+            kind, content = body["kind"], body["content"]
+            definitions = str(content.get("rechecked_as", ""))
+            known = seen.setdefault((kind, definitions), set())
+            for row, part in _single(check, kind, content):
+                new = patterns(part) - known
+                if new:
+                    known |= new
+                    yield Specimen(
+                        claim=claim,
+                        check=row,
+                        kind=kind,
+                        definitions=definitions,
+                        content=part,
+                        fields=frozenset(new),
+                    )
+
+
+def _single(
+    check: Mapping[str, Json], kind: str, content: Mapping[str, Json]
+) -> Iterator[tuple[Mapping[str, Json], Mapping[str, Json]]]:
+    """The certificate with one instance at a time, and the record's row that fits it."""
+    name = {"smt": "goals", "identity": "equations"}.get(kind, "instances")
+    if name not in content:
+        yield check, content
+        return
+    parts = cast("list[Json]", content[name])
+    if not parts:
+        yield check, content
+    for place in sorted(range(len(parts)), key=lambda k: (_bytes(parts[k]), k)):
+        if place and _bytes(parts[place]) > MOST_BYTES:
+            return
+        evidence = dict(check["evidence"])
+        if name in evidence:
+            evidence[name] = [evidence[name][place]]
+        if "checked" in evidence:
+            evidence["checked"] = 1
+        row: dict[str, Json] = {**check, "evidence": evidence}
+        if kind != "sampled":
+            row["instances"] = 1
+        yield row, {**content, name: [parts[place]]}
+
+
+def _bytes(value: Json) -> int:
+    return len(json.dumps(value))
+
+
+def corrupted(found: Iterable[Specimen]) -> Iterator[Corrupted]:
+    """Every specimen with every field broken once, in every way."""
+    for specimen in found:
+        for broken in corruptions(specimen.content, specimen.fields):
+            yield Corrupted(
+                specimen=specimen, place=broken.place, change=broken.change, content=broken.value
+            )
+
+
+def rechecked(broken: Iterable[Corrupted], folder: Path, jobs: int) -> list[Corrupted]:
+    """The corruptions as a run of their own in an empty folder, rechecked by the program."""
+    broken = list(broken)
+    claims: dict[str, dict[str, Any]] = {}
+    certificates: dict[str, bytes] = {}
+    order: list[tuple[str, int]] = []
+    for one in broken:
+        claim = one.specimen.claim
+        name = f"{claim['id']}.{one.specimen.check['status'].lower()}"
+        row = claims.setdefault(name, _claim(claim, name, one.specimen.check["status"]))
+        seal = Seal(
+            claim=name,
+            statement=claim["statement"],
+            construction=claim["construction"],
+            check=len(row["checks"]),
+            method=one.specimen.check["method"],
+            scope=one.specimen.check["scope"],
+            profile="quick",
+            seed=0,
+        )
+        digest, data = sealed(seal, {"kind": one.specimen.kind, **one.content})
+        certificates[digest] = data
+        order.append((name, len(row["checks"])))
+        row["checks"].append(
+            {**one.specimen.check, "covers": True, "certificate": records.place_of(digest)}
+        )
+    output.require_writable(folder, (records.RECORD,))
+    output.write_certificates(folder, certificates)
+    record = {"schema": records.SCHEMA, "profile": "quick", "seed": 0, "claims": [*claims.values()]}
+    output.write(folder / records.RECORD, records.canonical(record))
+    said = _said(folder, jobs)
+    answers = [
+        said[f"{name} check {number} ({one.specimen.check['method']})"]
+        for one, (name, number) in zip(broken, order, strict=True)
+    ]
+    return [
+        replace(one, outcome=outcome, words=words)
+        for one, (outcome, words) in zip(broken, answers, strict=True)
+    ]
+
+
+def _claim(claim: Mapping[str, Json], name: str, status: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "statement": claim["statement"],
+        "construction": claim["construction"],
+        "uses": [],
+        "status": status,
+        "standing": status,
+        "checks": [],
+    }
+
+
+def _said(folder: Path, jobs: int) -> dict[str, tuple[str, str]]:
+    command = [sys.executable, "-I", str(RECHECK), str(folder), "--jobs", str(jobs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [
+        line
+        for line in done.stdout.splitlines()[:-1]
+        if not line.startswith("rejected      claim ")
+    ]
+    said: dict[str, tuple[str, str]] = {}
+    for line in lines:
+        what, _, words = line[14:].partition(": ")
+        said[what] = (line[:13].strip(), words)
+    return said
