@@ -162,6 +162,21 @@ def rechecked(broken: Iterable[Corrupted], folder: Path, jobs: int) -> list[Corr
     ]
 
 
+def decided(one: Corrupted) -> bool:
+    """Whether the rechecker by itself decides what the corrupted certificate shows."""
+    kind, definitions = one.specimen.kind, one.specimen.definitions
+    return kind == "identity" or (bool(definitions) and kind not in ("counterexample", "floating"))
+
+
+def unnoticed(broken: Iterable[Corrupted]) -> set[tuple[str, str, str]]:
+    """(kind, definitions, field) of decided kinds that may be broken in every way unnoticed."""
+    seen: dict[tuple[str, str, str], bool] = {}
+    for one in filter(decided, broken):
+        key = (one.specimen.kind, one.specimen.definitions, one.place)
+        seen[key] = seen.get(key, False) or one.refused
+    return {key for key, noticed in seen.items() if not noticed}
+
+
 def _claim(claim: Mapping[str, Json], name: str, status: str) -> dict[str, Any]:
     return {
         "id": name,

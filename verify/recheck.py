@@ -114,9 +114,11 @@ def recheck_smt(item: Item) -> Outcome:
 
 
 def _exhibits(kind: str, exhibits: Any) -> str:
-    check = EXHIBITS.get(kind)
-    if check is None:
+    """What was rechecked, in words; nothing if the claim names no definitions."""
+    if not kind:
         return ""
+    require(kind in EXHIBITS, f"there are no definitions {kind!r}")
+    check = EXHIBITS[kind]
     for number, exhibit in enumerate(exhibits):
         try:
             check(exhibit)
@@ -130,7 +132,7 @@ def recheck_exhaustive(item: Item) -> Outcome:
     kind, exhibits = item.fields("rechecked_as", "instances")
     require(len(exhibits) == item.check["instances"] > 0, "another number of instances")
     done = _exhibits(kind, exhibits)
-    return (ACCEPTED, done) if done else (NOT_RECHECKED, f"no plain definitions of {kind!r}")
+    return (ACCEPTED, done) if done else (NOT_RECHECKED, "the claim names no definitions")
 
 
 def recheck_sampled(item: Item) -> Outcome:
@@ -149,8 +151,9 @@ def recheck_counterexample(item: Item) -> Outcome:
     evidence = item.check["evidence"]
     same = (instance, text) == (evidence["counterexample"], evidence["text"])
     require(same, "another counterexample than recorded")
-    if kind not in EXHIBITS or exhibit is None:
-        return NOT_RECHECKED, f"no plain definitions of {kind!r}, or an object too broken to show"
+    require(not kind or kind in EXHIBITS, f"there are no definitions {kind!r}")
+    if not kind or exhibit is None:
+        return NOT_RECHECKED, "the claim names no definitions, or its object is too broken to show"
     try:
         EXHIBITS[kind](exhibit)
     except RejectedError as error:
@@ -283,8 +286,9 @@ def recheck_file(path: Path, record: Any, claim: Any, number: int, solver: str |
     try:
         data = read_bytes(path)
         require(path.stem == sha256(data).hexdigest(), "its name is not the hash of its bytes")
-        require(data == canonical(value_of(data, dict)), "it is not in canonical form")
-        return _recheck_body(fields_of(value_of(data)), record, claim, number, solver)
+        value = value_of(data)
+        require(data == canonical(value), "it is not in canonical form")
+        return _recheck_body(fields_of(value), record, claim, number, solver)
     except UnreadableError as error:
         return UNREADABLE, str(error)
     except RejectedError as error:
@@ -318,7 +322,7 @@ def _recheck_body(
         outcome == NOT_RECHECKED and body["kind"] != "smt"
     )
     left = [] if opaque else unread(body["content"])
-    require(not left, f"fields without a meaning: {', '.join(left)}")
+    require(not left, f"without a meaning: {', '.join(left)}")
     return outcome, words
 
 
@@ -363,7 +367,7 @@ def limited(seconds: int) -> Generator[None, None, None]:
 
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of a run's folder."""
-    record = fields_of(value_of(read_bytes(folder / "record.json"), dict))
+    record = fields_of(value_of(read_bytes(folder / "record.json")))
     if record.get("schema") != RECORD_SCHEMA:
         raise UnreadableError(f"is not a record of schema {RECORD_SCHEMA}")
     return record

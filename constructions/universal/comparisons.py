@@ -162,6 +162,7 @@ def full_exhibit(
     case: Simulation, mask: Any, normaliser: str, activation: str = "relu"
 ) -> dict[str, Json]:
     """Everything that a forward pass of both models needs, exactly."""
+    gated = case.target.size.gated
     return {
         "universal": model_json(case.universal),
         "target": target_json(case.target),
@@ -169,7 +170,7 @@ def full_exhibit(
         "inputs": entries_json(case.inputs),
         "mask": [list(row) for row in mask],
         "normaliser": normaliser,
-        "activation": activation,
+        **({"activation": activation} if gated else {}),
     }
 
 

@@ -8,7 +8,7 @@ import operator
 import random
 import sys
 from array import array
-from base64 import b85decode
+from base64 import b85decode, b85encode
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
@@ -115,7 +115,9 @@ def check_draw_rank(exhibit: Any) -> None:
     require(is_prime(prime), "the modulus is no prime from 2^30 to 2^32")
     require(len(rows) == len(set(rows)) == width, "as many rows as columns are needed")
     require(all(type(row) is int and 0 <= row < m for row in rows), "a row is out of range")
-    numbers = array("I", b85decode(exhibit["inverse"]))
+    data = b85decode(exhibit["inverse"])
+    require(b85encode(data).decode() == exhibit["inverse"], "the left inverse is written otherwise")
+    numbers = array("I", data)
     if sys.byteorder == "big":
         numbers.byteswap()
     require(len(numbers) == width * width, "the left inverse has another size")

@@ -56,6 +56,7 @@ def check_dyck_baselines(exhibit: Any) -> None:
         framed = counted and text[0] == "(" and text[-1] == ")"
         right["count and ends"] += framed == is_balanced(text)
     require(exhibit["right"] == right, "other numbers of labels are right")
+    require(exhibit["shares"].keys() == right.keys(), "there must be bounds for each")
     for name, (least, most) in exhibit["shares"].items():
         share = Fraction(right[name], len(strings))
         require(Fraction(least) <= share <= Fraction(most), f"'{name}' is outside its bounds")

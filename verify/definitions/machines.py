@@ -237,7 +237,5 @@ def check_words(exhibit: Any) -> None:
     """The word without markers, and its parity."""
     word = [symbol for symbol in exhibit["displayed"] if symbol != MARKER]
     require(exhibit["sem"] == word, "sem is another word")
-    require(
-        exhibit["parity"] == {symbol: word.count(symbol) % 2 for symbol in exhibit["parity"]},
-        "the parity is another",
-    )
+    parity = {symbol: word.count(symbol) % 2 for symbol in "ab"}
+    require(exhibit["parity"] == parity, "the parity is another")

@@ -223,6 +223,13 @@ class MinimalLength:
         raise RejectedError("a sum of exponentials is too near 0 to be told from it")
 
 
+def plane_box(ends: Any) -> PlaneBox:
+    """Lower and upper end on either axis."""
+    require(all(type(end) is int for end in ends), "a box's ends are whole numbers")
+    first, second, third, fourth = ends
+    return first, second, third, fourth
+
+
 def check_window_cover(exhibit: Any) -> None:
     """Trees of sets that hold every window of each length once, each set with one label."""
     model = MinimalModel(exhibit["weights"])
@@ -262,8 +269,8 @@ def count_leaves(
         require(all(len(tokens) == 1 for tokens in allowed), "only single windows have no box")
         found = reading.judged([token for (token,) in allowed], even)
     else:
-        require(reading.within(allowed, (box[0], box[1], box[2], box[3])), "a box is too small")
-        found = reading.model.label((box[0], box[1], box[2], box[3]), even)
+        require(reading.within(allowed, plane_box(box)), "a box is too small")
+        found = reading.model.label(plane_box(box), even)
     require(found == label, f"a set labelled {label} is {found}")
     counts[label] += math.prod(len(tokens) for tokens in allowed)
 
@@ -313,8 +320,8 @@ def check_reading(
         ]
         box = [end for x in ends for end in (math.floor(x), math.ceil(x))]
     else:
-        require(reading.within(allowed, (box[0], box[1], box[2], box[3])), "a box is too small")
-    found = reading.model.label((box[0], box[1], box[2], box[3]), even)
+        require(reading.within(allowed, plane_box(box)), "a box is too small")
+    found = reading.model.label(plane_box(box), even)
     require(found == "right", "a point is predicted otherwise")
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from verify.definitions.plain import Rows, multiplied, product, require, rows_of, total, transposed
-from verify.definitions.universal import Sizes, columns_of, require_ungated
+from verify.definitions.universal import Sizes, columns_of, require_ungated, require_value_map
 
 
 def dense(places: Any, height: int, width: int) -> Rows:
@@ -116,6 +116,7 @@ def fixed_layers(sizes: Sizes, model: Any) -> tuple[list[PlainLayer], Rows]:
     def value(part: Any) -> Rows:
         if full:
             return matrix(part, width, width)
+        require_value_map(part, width)
         ones = [(row, column) for column, row in enumerate(part) if row >= 0]
         return dense([[r for r, _ in ones], [c for _, c in ones]], width, width)
 
@@ -152,7 +153,7 @@ def check_simulation(exhibit: Any) -> None:
     def normalise(logits: Rows) -> Rows:
         return attention(exhibit["normaliser"], logits, exhibit["mask"])
 
-    inputs, activation = rows_of(exhibit["inputs"]), exhibit.get("activation", "relu")
+    inputs, activation = rows_of(exhibit["inputs"]), exhibit["activation"] if sizes.neurons else ""
     layers, readout = fixed_layers(sizes, model)
     embedded = product(inputs, rows_of(exhibit["embedding"]))
     ours = product(forward(embedded, layers, normalise, activation), readout)

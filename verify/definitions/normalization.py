@@ -128,8 +128,10 @@ def check_shifted_output(exhibit: Any) -> None:
     require(target["readout"] == unit, "the target's readout is not the identity")
     require(len(target["layers"]) == before + 1, "each layer needs its normalisation")
     first = {name: target[name][:before] for name in ("layers", "norms")}
+    first |= {name: target[name] for name in ("residual", "readout")}
+    require(len(last["scale"]) == len(last["shift"]), "the last norm needs a scale per coordinate")
     for inputs in exhibit["inputs"]:
-        stream = post_norm_output({**target, **first}, rows_of(inputs))
+        stream = post_norm_output(first, rows_of(inputs))
         for row in sublayer(target, before, stream):
             require(deviations_of(row, last)[1] > 0, "the last divisor must be positive")
     require(not any(map(Fraction, last["scale"])), "the target's last scale is not 0")

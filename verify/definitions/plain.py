@@ -58,9 +58,13 @@ def transposed(matrix: Rows) -> Rows:
 Polynomial = dict[tuple[str, ...], Fraction]
 
 
+PARTS = {"symbol": 2, "number": 2, "^": 3}
+
+
 def expand(tree: Any, commutative: bool) -> Polynomial:
     """The polynomial that an expression tree stands for."""
     head = tree[0]
+    require(len(tree) == PARTS.get(head, len(tree)), f"{head!r} has another number of parts")
     if head == "symbol":
         return {(str(tree[1]),): Fraction(1)}
     if head == "number":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -61,16 +61,63 @@ class Fields(dict[str, Any]):
     __hash__ = None  # type: ignore[assignment]  # as of any dictionary
 
 
-def objects_in(value: Any) -> Iterator[Fields]:
-    """All objects of a JSON value, at any depth; nothing counts as read by this."""
+class Entries(list[Any]):
+    """A JSON list of lists or objects that knows which of them were not read yet."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        """All entries unread."""
+        super().__init__(parts)
+        self.unread = set(range(len(parts)))
+
+    def __getitem__(self, place: Any) -> Any:
+        """An entry, or a slice of them, now read."""
+        every = range(len(self))
+        self.unread -= set(every[place]) if type(place) is slice else {every[place]}
+        return super().__getitem__(place)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The entries, all of them read."""
+        self.unread.clear()
+        return super().__iter__()
+
+    def __reversed__(self) -> Iterator[Any]:
+        """The entries from the last on, all of them read."""
+        self.unread.clear()
+        return super().__reversed__()
+
+    def __eq__(self, other: object) -> bool:
+        """Compared as a whole, which reads everything in it."""
+        for part in (self, other):
+            read_whole(part)
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as of any list
+
+
+def tracked(value: Any) -> Any:
+    """The value with its lists of lists or objects as `Entries`."""
+    if isinstance(value, Fields):
+        for name, part in super(Fields, value).items():
+            super(Fields, value).__setitem__(name, tracked(part))
+        return value
+    if isinstance(value, list):
+        parts = cast("list[Any]", value)
+        nested = any(isinstance(part, list | dict) for part in parts)
+        return Entries([tracked(part) for part in parts]) if nested else parts
+    return value
+
+
+def objects_in(value: Any) -> Iterator[Fields | Entries]:
+    """All objects and tracked lists of a value, at any depth; this does not count as reading."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Fields):
             yield part
             waiting += super(Fields, part).values()
-        elif isinstance(part, list):
-            waiting += [x for x in cast("list[Any]", part) if isinstance(x, dict | list)]
+        elif isinstance(part, Entries):
+            yield part
+            waiting += super(Entries, part).__iter__()
 
 
 def read_whole(value: Any) -> None:
@@ -80,8 +127,11 @@ def read_whole(value: Any) -> None:
 
 
 def unread(value: Any) -> list[str]:
-    """The names of fields that nothing has read."""
-    return sorted({name for part in objects_in(value) for name in part.unread})
+    """The names of fields and the places of entries that nothing has read."""
+    names: set[str] = set()
+    for part in objects_in(value):
+        names |= {name if isinstance(name, str) else f"entry {name}" for name in part.unread}
+    return sorted(names)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -94,11 +144,11 @@ def read_bytes(path: Path) -> bytes:
         raise UnreadableError(f"cannot be read: {error.strerror}") from error
 
 
-def value_of(data: bytes, pairs: Callable[[list[tuple[str, Any]]], Any] = Fields) -> Any:
-    """The one JSON value of a text without floats, NaN or fields named twice."""
+def value_of(data: bytes) -> Any:
+    """The one JSON value of a text without floats, NaN or fields named twice; nothing is read."""
     try:
-        return json.loads(
-            data, object_pairs_hook=pairs, parse_float=_refuse, parse_constant=_refuse
+        return tracked(
+            json.loads(data, object_pairs_hook=Fields, parse_float=_refuse, parse_constant=_refuse)
         )
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"is not one JSON value: {error}") from error
@@ -110,10 +160,10 @@ def _refuse(text: str) -> Any:
 
 def canonical(value: Any) -> bytes:
     """The one text of a value: sorted names, no spaces, ASCII; to write it is not to read it."""
-    before = [(part, set(part.unread)) for part in objects_in(value)]
+    before: list[tuple[Any, set[Any]]] = [(part, set(part.unread)) for part in objects_in(value)]
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    for part, names in before:
-        part.unread = names
+    for part, left in before:
+        part.unread = left
     return text.encode("ascii") + b"\n"
 
 

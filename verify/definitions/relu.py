@@ -263,6 +263,7 @@ def check_relu_blocks(exhibit: Any) -> None:
                 neurons.append((label, 1, seen, answer(label, seen, 1)))
                 waiting.append(neurons[-1][3][1])
     stated = {(label, here, mask): token for label, here, mask, token in exhibit["answers"]}
+    require(len(stated) == len(exhibit["answers"]), "a question is answered twice")
     require(len(stated) == 2 * len(subsets) * len(found), "some questions are missing")
     for newest, here, mask in itertools.product(found, (0, 1), range(len(subsets))):
         emitted: list[Any] = []

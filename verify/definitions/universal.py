@@ -18,8 +18,8 @@ class Sizes:
     layers: int
     head_width: int
     token_width: int
-    neurons: int = 0
-    residual: int = 0
+    neurons: int
+    residual: int
 
     @classmethod
     def of(cls, data: Any) -> Sizes:
@@ -28,6 +28,7 @@ class Sizes:
         for name, value in vars(sizes).items():
             least = 0 if name in ("neurons", "residual") else 1
             require(type(value) is int and value >= least, f"size {name} is not a whole number")
+        require(sizes.residual in (0, 1), "streams are carried on or not")
         return sizes
 
     def widths(self) -> list[int]:
@@ -55,7 +56,7 @@ GATED = ("gates", "ups", "downs")
 
 def require_ungated(sizes: Sizes, exhibit: Any) -> None:
     """A model whose target has no gated blocks has no matrices for them."""
-    require(sizes.neurons or not any(exhibit.get(name) for name in GATED), "there are gated blocks")
+    require(sizes.neurons or not any(exhibit[name] for name in GATED), "there are gated blocks")
 
 
 Column = dict[int, set[int]]
@@ -75,6 +76,13 @@ def columns_of(places: Any, height: int, width: int) -> Column:
     return result
 
 
+def require_value_map(value: Any, width: int) -> None:
+    """A value map says of each coordinate where its 1 moves, or -1."""
+    require(len(value) == width, "a value map needs a column per coordinate")
+    fits = all(type(row) is int and -1 <= row < width for row in value)
+    require(fits, "a 1 stands outside its matrix")
+
+
 def moved(value: Any, column: set[int]) -> set[int]:
     """A column of R_V times a matrix: each 1 moves to the row of that column's 1, if any."""
     return {value[row] for row in column if value[row] >= 0}
@@ -86,8 +94,7 @@ def check_fixed_parameters(exhibit: Any) -> None:
     require_ungated(sizes, exhibit)
     values = exhibit["values"]
     for value in (value for layer in values for value in layer):
-        require(len(value) == width, "a value map needs a column per coordinate")
-        require(all(-1 <= row < width for row in value), "a 1 stands outside its matrix")
+        require_value_map(value, width)
     seen: set[int] = set()
 
     def select(path: tuple[int, ...], last: Column) -> None:
@@ -135,6 +142,8 @@ def check_folded_parameters(exhibit: Any) -> None:
     sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
     require_ungated(sizes, exhibit)
     values, heads = exhibit["values"], range(sizes.heads)
+    for value in (value for layer in values for value in layer):
+        require_value_map(value, width)
     held: dict[int, tuple[Any, ...]] = {}
     labels: dict[tuple[Any, ...], int] = {}
 
@@ -190,8 +199,7 @@ def check_block_parameters(exhibit: Any) -> None:
                 below += columns_of(places, width, sizes.head_width).values()
                 require(len(places[0]) == sizes.head_width, "a reader has d ones")
         for value in exhibit["values"][layer]:
-            require(len(value) == width, "a value map needs a column per coordinate")
-            require(all(-1 <= row < width for row in value), "a 1 stands outside its matrix")
+            require_value_map(value, width)
             require(
                 sum(row >= 0 for row in value) == len(inner), "a value map has a 1 per inner probe"
             )
