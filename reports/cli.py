@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reports import machine_commands, minimal_commands, training_commands
+from reports import machine_commands, minimal_commands, mutation_commands, training_commands
 from reports.progress import progress
 from reports.running import Run, ledger_at, run_checks
 from reports.selection import Selection, select
@@ -97,6 +97,9 @@ def verify(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Settle anew what the folder's ledger holds.")
     ] = False,
+    proofs: Annotated[
+        bool, typer.Option("--proofs", help="Also keep cvc5's own proofs; nothing checks them.")
+    ] = False,
     seconds: Seconds = 600.0,
     memory: Memory = 4096,
 ) -> None:
@@ -127,6 +130,12 @@ def verify(
         show(text.claim_table(recorded.record))
         show(["", *lines] if (lines := list(text.shortfalls(recorded.record))) else [])
         show(["", text.summary(recorded.record, run)])
+    if proofs and not run.interrupted:
+        from reports.proofs import PROOFS, keep
+
+        kept = keep(out, recorded.certificates, asked.jobs)
+        words = f"{kept.proved} of {kept.goals} goals have a proof of cvc5's in {out / PROOFS}"
+        show([f"{words} ({kept.bytes >> 10} KiB); nothing here checks them"])
     show([str(out / "index.html")])
     raise typer.Exit(INTERRUPTED if run.interrupted else records.exit_status(recorded.record))
 
@@ -167,6 +176,7 @@ def _fuzz_status(run: Run) -> int:
 machine_commands.register(app)
 training_commands.register(app)
 minimal_commands.register(app)
+mutation_commands.register(app)
 
 
 @app.command()
@@ -238,7 +248,8 @@ def recheck(
 
         found = list(differences(folder, jobs or os.cpu_count() or 1, Limits()))
         show([f"{'rejected':13} {what}: {words}" for what, words in found])
-        show([f"{len(found)} differences from what the claims' code states"])
+        counted = "1 difference" if len(found) == 1 else f"{len(found)} differences"
+        show([f"{counted} from what the claims' code states"])
         status = REFUTED if found else status
     raise typer.Exit(status)
 

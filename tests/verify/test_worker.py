@@ -1,0 +1,63 @@
+"""A worker does not outlive whoever started it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+FILE = '''"""A claim that never ends."""
+
+import os
+import time
+from pathlib import Path
+
+from verify.claims import Source, claim, covers
+from verify.methods.exhaustive import Exhaustive
+from verify.ranges import Range
+from verify.verdicts import Status
+
+NUMBERS = Range(bound="one number", over=lambda: [1])
+
+
+def never(number):
+    place = Path(__file__).with_name("pid")
+    place.with_suffix(".new").write_text(str(os.getpid()))
+    place.with_suffix(".new").rename(place)
+    time.sleep(3600)
+
+
+@claim(id="endless.one", source=Source("a", "b"), latex="", scope="", expected=Status.BOUNDED)
+def endless():
+    """It holds in the end."""
+    ranges = {"quick": NUMBERS, "standard": NUMBERS, "deep": NUMBERS}
+    return (covers(Exhaustive(holds=never, ranges=ranges, exhibit=lambda n: n)),)
+'''
+
+
+def test_the_worker_of_a_run_that_is_killed_ends_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "endless.py"
+    path.write_text(FILE)
+    command = [
+        sys.executable,
+        "-m",
+        "reports.cli",
+        "verify",
+        str(path),
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    quiet = subprocess.DEVNULL
+    run = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    while not (tmp_path / "pid").exists():
+        assert run.poll() is None
+        time.sleep(0.05)
+    worker = psutil.Process(int((tmp_path / "pid").read_text()))
+    assert worker.is_running()
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    worker.wait(timeout=60)
