@@ -7,7 +7,7 @@ DEVICE ?= cuda
 SIZE ?= full
 READY := $(VENV)/ready
 
-.PHONY: setup verify test lint bench gpu clean
+.PHONY: setup verify test lint bench trust gpu clean
 
 setup: $(READY)
 
@@ -36,6 +36,13 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/lower_bounds.py
 	$(BIN)/python tests/benchmarks/minimal.py
 	$(BIN)/python tests/benchmarks/learning.py
+
+# What the tests do in small, in earnest: some forty minutes on two cores.
+trust: $(READY)
+	$(BIN)/certiformer mutate --out $(OUT)
+	$(BIN)/python tests/trust/corruptions.py
+	$(BIN)/python tests/trust/kills.py --profile quick --times 20
+	$(BIN)/python tests/trust/kills.py --profile standard --times 3
 
 # References first, on the CPU; what is measured and trained on DEVICE joins the pages of OUT.
 gpu: $(READY)

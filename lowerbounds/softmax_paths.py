@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from constructions.universal.ball_runs import softmax_of
 from constructions.universal.definitions import Target, TransformerSize, forward, target_layers
 from constructions.universal.nonlinearities import full_mask
 from lowerbounds.meeting_models import Weights, require_sizes
 from verify.balls import Balls
+from verify.engines import remembered
 from verify.rational import Matrix
 from verify.verdicts import Json
 
@@ -124,7 +124,7 @@ def path_vectors(target: Target, tokens: Numbers, bits: int) -> Balls:
     return vectors
 
 
-@lru_cache(maxsize=4)
+@remembered(4)
 def determinant(case: PathCase, choice: Choice, bits: int) -> tuple[Fraction, Fraction]:
     """Bounds of the determinant of the first H^L rows of the stacked path vectors."""
     target = case.target(choice)

@@ -25,7 +25,7 @@ def test_the_claim_in_the_readme_is_settled_like_ours(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (claim,) = json.loads((out / "record.json").read_text())["claims"]
     assert (claim["id"], claim["status"]) == ("mine.gauss", "BOUNDED")
-    assert claim["checks"][0]["evidence"] == {"checked": 1000}
+    assert claim["checks"][0]["evidence"] == {"checked": 1000, "both_engines": 0}
 
 
 def test_every_command_in_the_readme_exists() -> None:
@@ -36,7 +36,7 @@ def test_every_command_in_the_readme_exists() -> None:
     )
     assert named == {
         *("list", "verify", "fuzz", "run", "convert", "compile", "train", "decide", "encode"),
-        *("recheck", "report"),
+        *("recheck", "mutate", "report"),
     }
     for command in named:
         assert re.search(rf"^\s*{command}\b", done.stdout, re.MULTILINE), command

@@ -1,26 +1,93 @@
-"""Immutable matrices of certified enclosures over FLINT's Arb.
+"""Immutable matrices of certified enclosures: FLINT's Arb computes, or mpmath where it is asked.
 
 Every entry is a ball, a midpoint and a radius, that certainly contains the exact value; every
 operation encloses the exact result. The working precision, in bits, belongs to the matrix. FLINT
 keeps it in one context for the whole process: it is set while an operation runs and always put
 back, so threads of one process must not compute with balls at the same time.
+`engines.computing_by` says who computes; balls of the other engine are converted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, final
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from verify.ball_entries import lower, relu, softmax, upper
+from verify.engines import Engine, work
 from verify.errors import InexactError, PrecisionError, ShapeError, SizeError
 from verify.rational import Exact, Matrix
 
 DECIMALS_PER_BIT = Fraction(30103, 100000)
 """log10 2, rounded up by less than 10^-8."""
-MOST_EXPONENT = 1 << 20
-"""Ends of balls are written out between 2^-MOST_EXPONENT and 2^MOST_EXPONENT."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arithmetic:
+    """How one engine writes what `Balls` needs; both kinds of each answer to the same names.
+
+    Numbers, balls between two ends (mantissa, exponent), matrices of rows of them, and exact
+    matrices to compare with; each at a precision in bits.
+    """
+
+    kind: type
+    number: Callable[[Exact, int], Any]
+    between: Callable[[tuple[int, int], tuple[int, int], int], Any]
+    matrix: Callable[[int, int, list[Any], int], Any]
+    exact: Callable[[int, int, list[Fraction]], Any]
+
+    def converted(self, inside: Any, bits: int) -> Any:
+        """The other engine's matrix as one of this engine; a ball without ends stays without."""
+        zero = self.number(0, bits)
+        entries = [
+            self.between(_man_exp(x.lower()), _man_exp(x.upper()), bits)
+            if x.is_finite()
+            else zero / zero
+            for x in inside.entries()
+        ]
+        return self.matrix(inside.nrows(), inside.ncols(), entries, bits)
+
+
+def _man_exp(end: Any) -> tuple[int, int]:
+    mantissa, exponent = end.man_exp()
+    return int(mantissa), int(exponent)
+
+
+def _arb(number: Exact, bits: int) -> Any:
+    with ctx.workprec(bits):
+        return arb(_fmpq(number))
+
+
+_ARB = _Arithmetic(
+    kind=arb_mat,
+    number=_arb,
+    between=lambda low, high, _: arb(low).union(arb(high)),
+    matrix=lambda height, width, entries, _: arb_mat(height, width, entries),
+    exact=lambda height, width, entries: fmpq_mat(height, width, list(map(_fmpq, entries))),
+)
+
+
+@cache
+def _intervals() -> _Arithmetic:
+    """The second engine; mpmath is loaded when it is first asked for."""
+    from verify.interval_matrices import IntervalMatrix
+    from verify.intervals import Interval
+
+    return _Arithmetic(
+        kind=IntervalMatrix,
+        number=Interval.of,
+        between=Interval.between,
+        matrix=IntervalMatrix,
+        exact=lambda _height, _width, entries: entries,
+    )
+
+
+def _arithmetic() -> _Arithmetic:
+    return _intervals() if work().engine is Engine.SECOND else _ARB
 
 
 @final
@@ -36,9 +103,9 @@ class Balls:
         PrecisionError: an enclosure too wide for what is asked of it.
     """
 
-    __slots__ = ("_bits", "_flint")
+    __slots__ = ("_bits", "_inside")
     _bits: int
-    _flint: Any
+    _inside: Any
 
     def __init__(self) -> None:
         """Refused: `Balls.of` builds one."""
@@ -49,9 +116,9 @@ class Balls:
         raise AttributeError(f"Balls are immutable; build new ones instead of setting {name}")
 
     @classmethod
-    def _wrap(cls, flint_matrix: Any, bits: int) -> Balls:
+    def _wrap(cls, inside: Any, bits: int) -> Balls:
         balls = object.__new__(cls)
-        object.__setattr__(balls, "_flint", flint_matrix)
+        object.__setattr__(balls, "_inside", inside)
         object.__setattr__(balls, "_bits", bits)
         return balls
 
@@ -60,8 +127,10 @@ class Balls:
         """Enclosures of exact entries, each as narrow as `bits` allow."""
         if bits < 2:  # noqa: PLR2004 - Arb's own least precision
             raise SizeError(f"balls need a working precision of at least 2 bits, got {bits}")
+        by = _arithmetic()
         with ctx.workprec(bits):
-            return cls._wrap(arb_mat(_flint_matrix(matrix)), bits)
+            entries = [by.number(entry, bits) for row in matrix.rows() for entry in row]
+            return cls._wrap(by.matrix(*matrix.shape, entries, bits), bits)
 
     @property
     def bits(self) -> int:
@@ -71,26 +140,26 @@ class Balls:
     @property
     def shape(self) -> tuple[int, int]:
         """(height, width)."""
-        return int(self._flint.nrows()), int(self._flint.ncols())
+        return int(self._inside.nrows()), int(self._inside.ncols())
 
     @property
     def height(self) -> int:
         """Number of rows."""
-        return int(self._flint.nrows())
+        return int(self._inside.nrows())
 
     @property
     def width(self) -> int:
         """Number of columns."""
-        return int(self._flint.ncols())
+        return int(self._inside.ncols())
 
     @property
     def transposed(self) -> Balls:
         """Rows and columns exchanged."""
-        return Balls._wrap(self._flint.transpose(), self._bits)
+        return Balls._wrap(self._at_work().transpose(), self._bits)
 
     def __repr__(self) -> str:
         """Rows of midpoints and radii in decimal."""
-        rows = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in self._flint.tolist())
+        rows = ", ".join("[" + ", ".join(map(str, row)) + "]" for row in self._inside.tolist())
         return f"Balls([{rows}], bits={self._bits})"
 
     # --- arithmetic
@@ -103,19 +172,19 @@ class Balls:
                 f"product needs inner sizes that agree, got shapes {self.shape} and {other.shape}"
             )
         with ctx.workprec(self._bits):
-            return Balls._wrap(self._flint * other._flint, self._bits)
+            return Balls._wrap(self._at_work() * other._at_work(), self._bits)
 
     def __add__(self, other: Balls) -> Balls:
         """Encloses the sum."""
         self._require_same_shape(other, "sum")
         with ctx.workprec(self._bits):
-            return Balls._wrap(self._flint + other._flint, self._bits)
+            return Balls._wrap(self._at_work() + other._at_work(), self._bits)
 
     def __sub__(self, other: Balls) -> Balls:
         """Encloses the difference."""
         self._require_same_shape(other, "difference")
         with ctx.workprec(self._bits):
-            return Balls._wrap(self._flint - other._flint, self._bits)
+            return Balls._wrap(self._at_work() - other._at_work(), self._bits)
 
     def hadamard(self, other: Balls) -> Balls:
         """Encloses the product entry by entry."""
@@ -125,18 +194,18 @@ class Balls:
 
     def scaled(self, factor: Exact) -> Balls:
         """Encloses every entry times an exact factor."""
-        exact = _fmpq(factor)
+        exact = _arithmetic().number(_exact(factor), self._bits)
         return self.mapped(lambda x: x * exact)
 
     def mapped(self, function: Callable[[Any], Any]) -> Balls:
-        """Every entry, one of Arb's balls, through a function that encloses what it computes."""
+        """Every entry, a ball of the engine at work, through a function that encloses values."""
         return self._with_entries(lambda: [function(x) for x in self._entries()])
 
     def inverse(self) -> Balls:
         """Encloses the inverse; every matrix within is then invertible."""
         if self.height != self.width:
             raise ShapeError(f"only a square matrix has an inverse, got shape {self.shape}")
-        return self._solved(self._flint.inv)
+        return self._solved(lambda: self._at_work().inv())
 
     def solve(self, right: Balls) -> Balls:
         """Encloses the X with self X = right; every matrix within self is then invertible."""
@@ -146,7 +215,7 @@ class Balls:
                 "solving needs a square matrix and a right side as high, got shapes "
                 f"{self.shape} and {right.shape}"
             )
-        return self._solved(lambda: self._flint.solve(right._flint))
+        return self._solved(lambda: self._at_work().solve(right._at_work()))
 
     def _solved(self, compute: Callable[[], Any]) -> Balls:
         try:
@@ -170,7 +239,8 @@ class Balls:
 
     def relu(self) -> Balls:
         """Encloses max(x, 0); a ball across 0 becomes one over 0 and its upper end."""
-        return self.mapped(_relu)
+        zero = _arithmetic().number(0, self._bits)
+        return self.mapped(lambda x: relu(x, zero))
 
     def silu(self) -> Balls:
         """Encloses x / (1 + e^-x)."""
@@ -178,7 +248,8 @@ class Balls:
 
     def gelu(self) -> Balls:
         """Encloses x/2 (1 + erf(x / sqrt 2)), which is x/2 erfc(-x / sqrt 2)."""
-        return self.mapped(lambda x: x / 2 * (-x / arb(2).sqrt()).erfc())
+        by, bits = _arithmetic(), self._bits
+        return self.mapped(lambda x: x / 2 * (-x / by.number(2, bits).sqrt()).erfc())
 
     def softmax(self, mask: Sequence[Sequence[bool]]) -> Balls:
         """Encloses the softmax of each row over its allowed entries; the others are 0.
@@ -190,15 +261,17 @@ class Balls:
             raise ShapeError(
                 f"softmax needs a mask of shape {self.shape}, got {len(mask)} rows of {widths}"
             )
-        rows = zip(self._flint.tolist(), mask, strict=True)
-        return self._with_entries(lambda: [x for row in rows for x in _softmax(*row)])
+        zero = _arithmetic().number(0, self._bits)
+        rows = zip(self._at_work().tolist(), mask, strict=True)
+        return self._with_entries(lambda: [x for row in rows for x in softmax(*row, zero)])
 
     # --- blocks
 
     def select_rows(self, indices: Sequence[int]) -> Balls:
         """Row k of the result is row `indices[k]`, or zero where the index is negative."""
-        table = self._flint.tolist()
-        chosen = [x for i in indices for x in (table[i] if i >= 0 else [0] * self.width)]
+        table = self._at_work().tolist()
+        blank = [_arithmetic().number(0, self._bits)] * self.width
+        chosen = [x for i in indices for x in (table[i] if i >= 0 else blank)]
         return self._with_entries(lambda: chosen, (len(indices), self.width))
 
     def select_columns(self, indices: Sequence[int]) -> Balls:
@@ -237,35 +310,36 @@ class Balls:
                 "rows and columns count from 0"
             )
         with ctx.workprec(self._bits):
-            entry = self._flint[row, column]
-            return _lower(entry), _upper(entry)
+            entry = self._inside[row, column]
+            return lower(entry), upper(entry)
 
     def determinant(self) -> tuple[Fraction, Fraction]:
         """A lower and an upper bound of the determinant of a square matrix."""
         if self.height != self.width:
             raise ShapeError(f"only a square matrix has a determinant, got shape {self.shape}")
         with ctx.workprec(self._bits):
-            found = self._flint.det()
-            return _lower(found), _upper(found)
+            found = self._at_work().det()
+            return lower(found), upper(found)
 
     def overlaps(self, other: Balls) -> bool:
         """Whether every ball meets the other's: if not, the exact matrices differ."""
         self._require_same_shape(other, "overlap")
-        return bool(self._flint.overlaps(other._flint))
+        return bool(self._at_work().overlaps(other._at_work()))
 
     def contains(self, exact: Matrix) -> bool:
         """Whether every exact entry lies in its ball."""
         if self.shape != exact.shape:
             raise ShapeError(f"containment needs equal shapes, got {self.shape} and {exact.shape}")
-        return bool(self._flint.contains(_flint_matrix(exact)))
+        entries = [entry for row in exact.rows() for entry in row]
+        return bool(self._at_work().contains(_arithmetic().exact(*self.shape, entries)))
 
     def magnitude_upper(self) -> Fraction:
         """An upper bound of the largest |entry|; 0 if there is none."""
-        return self._largest(_upper(abs(x)) for x in self._entries())
+        return self._largest(upper(abs(x)) for x in self._entries())
 
     def radius_upper(self) -> Fraction:
         """The largest radius; 0 if there is no entry."""
-        return self._largest(_upper(x.rad()) for x in self._entries())
+        return self._largest(upper(x.rad()) for x in self._entries())
 
     def distance_upper(self, other: Balls) -> Fraction:
         """An upper bound of the largest |a - b| over entries a of self and b of other."""
@@ -278,7 +352,7 @@ class Balls:
         """
         self._require_same_shape(other, "agreement")
         pairs = zip(self._entries(), (self - other)._entries(), strict=True)
-        ratio = self._largest(_upper(abs(d)) / max(1, _lower(abs(a))) for a, d in pairs)
+        ratio = self._largest(upper(abs(d)) / max(1, lower(abs(a))) for a, d in pairs)
         decimals = int(self._bits * DECIMALS_PER_BIT)
         while ratio > Fraction(10) ** -decimals:
             decimals -= 1
@@ -287,14 +361,24 @@ class Balls:
     # --- inside
 
     def _entries(self) -> list[Any]:
-        return self._flint.entries()
+        return self._at_work().entries()
+
+    def _at_work(self) -> Any:
+        """The inside as the engine at work has it; every operation asks, and is so counted."""
+        work().operations += 1
+        by = _arithmetic()
+        if isinstance(self._inside, by.kind):
+            return self._inside
+        with ctx.workprec(self._bits):
+            return by.converted(self._inside, self._bits)
 
     def _with_entries(
         self, entries: Callable[[], list[Any]], shape: tuple[int, int] | None = None
     ) -> Balls:
         """A matrix of entries that are computed at self's precision."""
         with ctx.workprec(self._bits):
-            return Balls._wrap(arb_mat(*(shape or self.shape), entries()), self._bits)
+            inside = _arithmetic().matrix(*(shape or self.shape), entries(), self._bits)
+            return Balls._wrap(inside, self._bits)
 
     def _largest(self, values: Iterable[Fraction]) -> Fraction:
         with ctx.workprec(self._bits):
@@ -330,61 +414,14 @@ def condition_number_infinity(matrix: Matrix, bits: int) -> tuple[Fraction, Frac
     return norm * lower, norm * max((upper for _, upper in ends), default=Fraction(0))
 
 
-def _relu(x: Any) -> Any:
-    if x >= 0:
-        return x
-    return arb(0) if x <= 0 else arb(0).union(x.upper())
-
-
-def _softmax(row: Sequence[Any], mask: Sequence[bool]) -> list[Any]:
-    """Shifted by a midpoint, which changes no quotient and keeps every exponential small."""
-    allowed = [x for x, kept in zip(row, mask, strict=True) if kept]
-    shift = max((x.mid() for x in allowed), default=arb(0))
-    weights = [(x - shift).exp() if kept else arb(0) for x, kept in zip(row, mask, strict=True)]
-    total = sum(weights, arb(0))
-    return [weight / total if kept else weight for weight, kept in zip(weights, mask, strict=True)]
-
-
-def _upper(x: Any) -> Fraction:
-    return _exact(x.upper(), rounded_away=lambda end: end > 0)
-
-
-def _lower(x: Any) -> Fraction:
-    return _exact(x.lower(), rounded_away=lambda end: end < 0)
-
-
-def _exact(end: Any, rounded_away: Callable[[Any], bool]) -> Fraction:
-    """An end of a ball, which is an integer times a power of two, as it is.
-
-    One that is too small to be written out, such as e^-(10^20), becomes the smallest that is, or
-    0 if that is the safe side.
-    """
-    if not end.is_finite():
-        raise PrecisionError(
-            "a bound needs finite balls, got one without an end; raise the precision, or the "
-            "function is not defined there"
-        )
-    if not end.is_zero() and abs(end) < arb(2) ** -MOST_EXPONENT:
-        sign = 1 if end > 0 else -1
-        return sign * Fraction(1, 1 << MOST_EXPONENT) if rounded_away(end) else Fraction(0)
-    if abs(end) > arb(2) ** MOST_EXPONENT:
-        raise PrecisionError(
-            f"a bound needs numbers below 2^{MOST_EXPONENT} to be written out, got a larger one; "
-            "choose smaller weights or inputs"
-        )
-    value = end.fmpq()
-    return Fraction(int(value.p), int(value.q))
-
-
-def _fmpq(value: Any) -> Any:
-    if not isinstance(value, int | Fraction):
+def _exact(factor: Any) -> Exact:
+    if not isinstance(factor, int | Fraction):
         raise InexactError(
-            f"factors must be int or Fraction, got {value!r} ({type(value).__name__}); "
+            f"factors must be int or Fraction, got {factor!r} ({type(factor).__name__}); "
             "floats round, so write Fraction(1, 10)"
         )
+    return factor
+
+
+def _fmpq(value: Exact) -> Any:
     return fmpq(value.numerator, value.denominator)
-
-
-def _flint_matrix(matrix: Matrix) -> Any:
-    entries = [_fmpq(entry) for row in matrix.rows() for entry in row]
-    return fmpq_mat(*matrix.shape, entries)

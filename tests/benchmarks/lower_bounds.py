@@ -2,8 +2,8 @@
 
     python tests/benchmarks/lower_bounds.py
 
-Both sides start from the same exact target and inputs, at the same precision, and both must show
-that 0 is left out.
+All sides start from the same exact target and inputs, at the same precision, and all must show
+that 0 is left out. Beside them stands our own second engine.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from run import best, say
 
 from lowerbounds.softmax_paths import BITS, CHOICE, PathCase, determinant
+from verify.engines import Engine, computing_by
 
 SIZES = ((2, 3), (3, 2), (2, 4), (3, 3), (2, 5))
 
@@ -28,6 +29,12 @@ def ours(case: PathCase) -> None:
     lower, upper = determinant(case, CHOICE, BITS)
     if lower <= 0 <= upper:
         raise SystemExit(f"{case}: our ball contains 0")
+
+
+def second(case: PathCase) -> None:
+    """Ours again, by the second engine."""
+    with computing_by(Engine.SECOND):
+        ours(case)
 
 
 def interval_rows(case: PathCase, tokens: Any) -> list[list[Any]]:
@@ -80,10 +87,12 @@ def main() -> None:
     for heads, layers in SIZES:
         case = PathCase(heads=heads, layers=layers)
         balls = best(lambda case=case: ours(case))
+        again = best(lambda case=case: second(case), rounds=1)
         peer = best(lambda case=case: intervals(case), rounds=1)
         say(
             f"  H = {heads}, L = {layers}: {case.paths} paths, {len(case.inputs(CHOICE))} inputs, "
-            f"{balls:.4f} s; intervals {peer:.3f} s, ratio {balls / peer:.4f}"
+            f"{balls:.4f} s; intervals {peer:.3f} s, ratio {balls / peer:.4f}; "
+            f"second engine {again:.3f} s, {again / balls:.0f} times the first"
         )
 
 

@@ -21,6 +21,7 @@ from constructions.universal.instances import random_target
 from constructions.universal.probes import coefficients, probe
 from constructions.universal.tree import LAYOUT
 from verify.claims import Setting, claims_in
+from verify.engines import Engine, computing_by
 from verify.run import settle
 from verify.verdicts import Status
 
@@ -163,6 +164,9 @@ def bench_tree() -> None:
             f"peak memory {peak_megabytes():.0f} MB"
         )
         if sizes == (2, 5, 4, 8):
+            with computing_by(Engine.SECOND):
+                again = best(lambda target=target: check_tree(target), rounds=1)
+            say(f"  {sizes}: second engine {again:.2f} s, {again / ours:.0f} times the first")
             peer = best(lambda target=target: sympy_script(target), rounds=1)
             say(f"  {sizes}: plain SymPy script {peer:.2f} s, {peer / ours:.0f} times ours")
 

@@ -30,7 +30,7 @@ ONE = Witness(
     find=lambda: 1,
     holds=lambda _: None,
     exhibit=lambda n: n,
-    rechecked_as="numbers",
+    rechecked_as="",
     instances="the number 1",
 )
 

@@ -15,6 +15,7 @@ from verify.balls import Balls
 from verify.claims import Method, Setting
 from verify.counterexamples import Counterexample
 from verify.definitions.plain import RejectedError
+from verify.engines import DECIDED_TWICE
 from verify.errors import MethodError
 from verify.methods.enclosure import Decision, Enclosure, Undecided
 from verify.ranges import Range
@@ -83,7 +84,12 @@ def test_what_holds_with_the_margin_is_bounded_and_says_with_which_precision() -
     assert isinstance(method, Method)
     verdict = method.combine([method.settle(QUICK)])
     assert verdict.status is method.ceiling is Status.BOUNDED
-    assert verdict.evidence == {"checked": 10, "margin": "agreement to 30 decimals", "bits": 128}
+    assert verdict.evidence == {
+        "checked": 10,
+        "margin": "agreement to 30 decimals",
+        "bits": 128,
+        "both_engines": DECIDED_TWICE,
+    }
     assert verdict.certificate == {
         "kind": "enclosure",
         "margin": "agreement to 30 decimals",
@@ -199,7 +205,7 @@ def test_the_rechecker_compares_the_fields_and_leaves_the_functions() -> None:
     check = {"evidence": dict(verdict.evidence), "instances": verdict.instances}
     content = {key: part for key, part in (verdict.certificate or {}).items() if key != "kind"}
     words = (recheck.NOT_RECHECKED, "10 instances need special functions")
-    assert recheck.KINDS["enclosure"](recheck.Item(content, check, None)) == words
+    assert recheck.KINDS["enclosure"][1](recheck.Item(content, check, None)) == words
     for change in (
         {"bits": 64},
         {"margin": "agreement to 99 decimals"},
@@ -207,14 +213,14 @@ def test_the_rechecker_compares_the_fields_and_leaves_the_functions() -> None:
         {"more": 1},
     ):
         with pytest.raises(RejectedError):
-            recheck.KINDS["enclosure"](recheck.Item({**content, **change}, check, None))
+            recheck.KINDS["enclosure"][1](recheck.Item({**content, **change}, check, None))
 
 
-def test_definitions_are_named_where_the_rechecker_has_any() -> None:
+def test_definitions_are_named_and_unknown_ones_are_refused() -> None:
     method = enclosure(doubling(), TENTHS, rechecked_as="exponentials")
     verdict = method.combine(settled(method, 2))
     content = {key: part for key, part in (verdict.certificate or {}).items() if key != "kind"}
     assert content["rechecked_as"] == "exponentials"
     check = {"evidence": dict(verdict.evidence), "instances": verdict.instances}
-    words = (recheck.NOT_RECHECKED, "10 instances need special functions")
-    assert recheck.KINDS["enclosure"](recheck.Item(content, check, None)) == words
+    with pytest.raises(RejectedError, match="there are no definitions 'exponentials'"):
+        recheck.KINDS["enclosure"][1](recheck.Item(content, check, None))

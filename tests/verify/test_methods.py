@@ -51,7 +51,7 @@ def exhaustive(holds: Any, numbers: Iterable[int], parts: int = 1) -> Exhaustive
     return Exhaustive(
         holds=holds,
         ranges={"quick": chosen, "standard": chosen, "deep": chosen},
-        rechecked_as="numbers",
+        rechecked_as="",
         exhibit=lambda n: n,
         parts=parts,
     )
@@ -63,7 +63,7 @@ def sampled(holds: Any, numbers: Any = None, **changes: Any) -> Sampled:
         strategy=lambda: st.integers(0, 1000) if numbers is None else numbers,
         instances="n up to 1000",
         examples={"quick": 200, "standard": 2 * SHARD_EXAMPLES, "deep": 10 * SHARD_EXAMPLES},
-        rechecked_as="numbers",
+        rechecked_as="",
         exhibit=lambda n: n,
         **changes,
     )
@@ -74,7 +74,7 @@ def witness(found: int) -> Witness:
         find=lambda: found,
         holds=fails_from(5),
         exhibit=lambda n: n,
-        rechecked_as="numbers",
+        rechecked_as="",
         instances="one number below 5",
     )
 
@@ -178,6 +178,8 @@ def test_the_first_failure_is_reported_as_it_was_replayed() -> None:
         "kind": "counterexample",
         "instance": {"n": 6},
         "text": "6 is at least 6",
+        "rechecked_as": "",
+        "exhibit": 6,
     }
 
 
@@ -199,7 +201,7 @@ def test_the_lowest_failing_shard_wins() -> None:
             find=lambda: 1,
             holds=fails_once(),
             exhibit=lambda n: n,
-            rechecked_as="numbers",
+            rechecked_as="",
             instances="one",
         ),
     ],

@@ -136,8 +136,8 @@ def test_a_matrix_cannot_be_changed() -> None:
     matrix = Matrix.identity(2)
     with pytest.raises(AttributeError, match="Matrix is immutable"):
         matrix.height = 3  # type: ignore[misc]
-    with pytest.raises(AttributeError, match="instead of setting _flint"):
-        matrix._flint = None
+    with pytest.raises(AttributeError, match="instead of setting _inside"):
+        matrix._inside = None
     with pytest.raises(TypeError):
         matrix[0, 0] = 1  # type: ignore[index]
 

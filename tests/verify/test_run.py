@@ -34,7 +34,7 @@ def stated(name):
 def numbers(holds, parts=1):
     ranges = {"quick": Range(bound="n < 4", over=lambda: range(4))}
     return Exhaustive(
-        holds=holds, ranges=ranges, rechecked_as="numbers", exhibit=lambda n: n, parts=parts
+        holds=holds, ranges=ranges, rechecked_as="", exhibit=lambda n: n, parts=parts
     )
 
 

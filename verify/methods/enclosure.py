@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from verify.claims import Profile, Setting
 from verify.counterexamples import Counterexample, Shown, replayed
+from verify.engines import decided
 from verify.errors import MethodError, PrecisionError
 from verify.ranges import Range, combined, shard_of
 from verify.verdicts import Json, Status, Verdict, unknown
@@ -38,6 +40,8 @@ class Enclosure:
     `ranges`, `exhibit` and `parts` are as for `Exhaustive`; `margin` says in words what the
     enclosures must show. Precisions go from `first_bits` by doubling to `last_bits`.
     `rechecked_as` names the definitions by which `recheck.py` encloses anew, where it has any.
+    Both engines decide the first instances of a shard, the second from the precision that was
+    enough for the first; one that it leaves open does not count as decided by both.
 
     Raises:
         MethodError: the precisions do not go up from at least 2 bits.
@@ -76,10 +80,10 @@ class Enclosure:
     def settle(self, setting: Setting) -> Verdict:
         """Decide every `shards`-th instance; a failure ends the search, an open one does not."""
         exhibits: list[Json] = []
-        largest, tried, still_open = 0, 0, None
+        largest, tried, both, still_open = 0, 0, 0, None
         for instance in shard_of(self.ranges, setting):
-            bits, decision = self._decided(instance)
-            tried, largest = tried + 1, max(largest, bits)
+            bits, decision, twice = self._by_engines(instance, tried)
+            tried, largest, both = tried + 1, max(largest, bits), both + twice
             if isinstance(decision, Counterexample):
                 return self._refuted(instance, decision, bits, tried)
             exhibits.append(self.exhibit(instance))
@@ -87,7 +91,7 @@ class Enclosure:
                 still_open = f"instance {exhibits[-1]} is undecided at {bits} bits: {decision.text}"
         if still_open is not None:
             return unknown(still_open)
-        said = self._evidence(len(exhibits), largest)
+        said = self._evidence(len(exhibits), largest, both)
         shown = {"kind": "enclosure", "margin": self.margin, "bits": largest, "instances": exhibits}
         if self.rechecked_as is not None:
             shown["rechecked_as"] = self.rechecked_as
@@ -99,17 +103,33 @@ class Enclosure:
             certificate=shown,
         )
 
-    def _precisions(self) -> Iterator[int]:
-        bits = self.first_bits
+    def _by_engines(self, instance: Any, before: int) -> tuple[int, Decision, bool]:
+        """The precision that was enough, or the last one, how it was decided, and if by both."""
+        reached: list[int] = []
+
+        def decide() -> Counterexample | None:
+            bits, decision = self._decided(instance, reached[-1] if reached else self.first_bits)
+            reached.append(bits)
+            if isinstance(decision, Undecided):
+                raise PrecisionError(decision.text)
+            return decision
+
+        try:
+            decision, twice = decided(decide, partial(self.exhibit, instance), before)
+        except PrecisionError as error:
+            return reached[0], Undecided(str(error)), False
+        return reached[0], decision, twice
+
+    def _precisions(self, bits: int) -> Iterator[int]:
         while bits < self.last_bits:
             yield bits
             bits *= 2
         yield self.last_bits
 
-    def _decided(self, instance: Any) -> tuple[int, Decision]:
-        """The first precision at which the instance is decided, or the last one, and how."""
+    def _decided(self, instance: Any, first: int) -> tuple[int, Decision]:
+        """The first precision from `first` that decides the instance, or the last one, and how."""
         bits, decision = 0, None
-        for bits in self._precisions():
+        for bits in self._precisions(first):
             decision = self._at(instance, bits)
             if not isinstance(decision, Undecided):
                 break
@@ -130,13 +150,17 @@ class Enclosure:
         shown = None if kind is None else Shown(rechecked_as=kind, exhibit=self.exhibit)
         return replayed(again, instance, found, tried, shown)
 
-    def _evidence(self, checked: int, bits: int) -> dict[str, Json]:
-        return {"checked": checked, "margin": self.margin, "bits": bits}
+    def _evidence(self, checked: int, bits: int, both: int) -> dict[str, Json]:
+        return {"checked": checked, "margin": self.margin, "bits": bits, "both_engines": both}
 
     def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
         """All instances held, or the failure of the lowest shard."""
         return combined(
             verdicts,
             self.ceiling,
-            lambda total: self._evidence(total, max(v.evidence["bits"] for v in verdicts)),
+            lambda total: self._evidence(
+                total,
+                max(verdict.evidence["bits"] for verdict in verdicts),
+                sum(verdict.evidence["both_engines"] for verdict in verdicts),
+            ),
         )

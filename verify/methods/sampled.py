@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from typing import Any
 
 from verify.claims import Profile, Setting
 from verify.counterexamples import Counterexample, Obligation, Shown, replayed
+from verify.engines import Engine, computing_by, confirmed
 from verify.verdicts import Json, Status, Verdict, union, unknown
 
 SHARD_EXAMPLES = 2500
@@ -33,19 +35,32 @@ class _Search:
     """What one search has seen so far."""
 
     holds: Obligation
-    exhibit: Callable[[Any], Json]
     tried: int = 0
-    shown: list[Json] = field(default_factory=list[Json])
+    computed: list[Any] = field(default_factory=list[Any])
+    shown: list[Any] = field(default_factory=list[Any])
     last: tuple[Any, Counterexample] | None = None
 
     def test(self, instance: Any) -> None:
         self.tried += 1
-        found = self.holds(instance)
+        with computing_by(Engine.FIRST) as turn:
+            found = self.holds(instance)
         if found is not None:
             self.last = (instance, found)
             raise _FalsifiedError
-        if self.last is None and self.tried % 97 == 0 and len(self.shown) < SHOWN:
-            self.shown.append(self.exhibit(instance))
+        if self.last is not None:
+            return
+        shown = self.tried % 97 == 0 and len(self.shown) < SHOWN
+        if shown:
+            self.shown.append(instance)
+        if turn.operations and (shown or self.tried == 1):
+            self.computed.append(instance)
+
+    def decided_twice(self, exhibit: Callable[[Any], Json]) -> int:
+        """On how many of the first instance and those shown the second engine found no failure."""
+        return sum(
+            confirmed(None, partial(self.holds, instance), partial(exhibit, instance))
+            for instance in self.computed
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +70,15 @@ class Sampled:
     `strategy` builds a Hypothesis strategy when the check runs; `examples` says how many per
     profile; `exhibit` and `rechecked_as` are as for `Exhaustive`. `smaller` lists strategies of
     smaller instances than a failing one, smallest first: Hypothesis shrinks one choice at a time
-    and can stop above the smallest sizes.
+    and can stop above the smallest sizes. Once nothing was found, both engines decide each shard's
+    first instance and those that it shows.
     """
 
     holds: Obligation
     strategy: Callable[[], Any]
     instances: str
     examples: Mapping[Profile, int]
-    rechecked_as: str
+    rechecked_as: str = ""
     exhibit: Callable[[Any], Json]
     smaller: Callable[[Any], Iterable[Any]] | None = None
     leans_on: tuple[str, ...] = ("library:flint", "library:hypothesis")
@@ -92,7 +108,11 @@ class Sampled:
             return self._falsified(*search.last, search.tried, setting)
         return Verdict(
             status=Status.SAMPLED,
-            evidence={"tried": search.tried, "seed": setting.seed},
+            evidence={
+                "tried": search.tried,
+                "seed": setting.seed,
+                "both_engines": search.decided_twice(self.exhibit),
+            },
             trusts=self.leans_on,
             instances=search.tried,
             certificate={
@@ -100,14 +120,14 @@ class Sampled:
                 "rechecked_as": self.rechecked_as,
                 "tried": search.tried,
                 "seed": setting.seed,
-                "instances": search.shown,
+                "instances": list(map(self.exhibit, search.shown)),
             },
         )
 
     def _searched(self, strategy: Any, setting: Setting, examples: int) -> _Search | None:
         """One search, up to its shrunk counterexample; None if there is nothing to search."""
         hypothesis: Any = import_module("hypothesis")
-        search = _Search(self.holds, self.exhibit)
+        search = _Search(self.holds)
         seed = int.from_bytes(sha256(f"{setting.seed}/{setting.shard}".encode()).digest()[:8])
         decorated = hypothesis.seed(seed)(
             hypothesis.settings(
@@ -167,7 +187,11 @@ class Sampled:
         shown = [exhibit for part in certificates for exhibit in part["instances"]]
         return Verdict(
             status=Status.SAMPLED,
-            evidence={**first.evidence, "tried": tried},
+            evidence={
+                **first.evidence,
+                "tried": tried,
+                "both_engines": sum(verdict.evidence["both_engines"] for verdict in verdicts),
+            },
             trusts=union(verdict.trusts for verdict in verdicts),
             instances=tried,
             certificate={**certificates[0], "tried": tried, "instances": shown[: 4 * SHOWN]},
