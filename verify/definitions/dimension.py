@@ -53,7 +53,10 @@ def check_dimension(exhibit: Any) -> None:
     places = layers * (heads - 1) + 1
     require(rank_of(tensors) == places, f"the tensors' Jacobian has not rank {places}")
     rows, columns = list[int](exhibit["rows"]), list[int](exhibit["columns"])
-    require(len(set(rows)) == len(set(columns)) == len(rows) == places, "a minor of another size")
+    require(
+        len(set(rows)) == len(set(columns)) == len(rows) == len(columns) == places,
+        "a minor of another size",
+    )
     minor = [[tensors[i][j] for j in columns] for i in rows]
     require(independent(minor), "the minor is 0")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from verify.definitions.draws import Whole, drawn_integers
 from verify.definitions.models import target_layers
-from verify.definitions.plain import multiplied, product, require, rows_of, transposed
+from verify.definitions.plain import dot, product, require, rows_of, transposed
 from verify.definitions.universal import Sizes, columns_of
 
 Sparse = tuple[int, dict[int, int]]
@@ -141,7 +141,7 @@ def inner_sides(
         require(len(alpha) == count, "a scale has another length")
         for (factors, entries), wanted in zip(moved, content, strict=True):
             block = {i: entries.get(j * count + i, 0) for i in range(count)}
-            needed = sum(map(multiplied, downs[j], wanted), Fraction(0))
+            needed = dot(downs[j], wanted)
             fits = solves(alpha, over, (factors, block), model.exponent, needed)
             require(fits, f"the scales of neuron {j} in layer {layer} do not solve their equations")
         first += [[row[j] for row in gates]] * count

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from verify.definitions.balls import Ball, Balls
-from verify.definitions.plain import RejectedError, Rows, multiplied, product, require, rows_of
+from verify.definitions.plain import RejectedError, Rows, dot, product, require, rows_of
 
 BOX_PLACES = 40
 SLOPE_PLACES = 16
@@ -143,8 +143,7 @@ class MinimalLength:
         self.model, self.length = model, length
         query = model.at(length - 1, "W_Q")[OPERATOR]
         self.scores = [
-            [sum(map(multiplied, query, key), Fraction(0)) for key in model.at(place, "W_K")]
-            for place in range(length)
+            [dot(query, key) for key in model.at(place, "W_K")] for place in range(length)
         ]
         self.values = [model.at(place, "W_V") for place in range(length)]
         self.stream = model.at(length - 1, "")[OPERATOR]
@@ -194,7 +193,7 @@ class MinimalLength:
         for other in set(range(TOKENS)) - {required}:
             across = [row[required] - row[other] for row in w["U"]]
             shift = w["c"][0][required] - w["c"][0][other]
-            leads = [sum(map(multiplied, across, point), shift) for point in after]
+            leads = [dot(across, point) + shift for point in after]
             if self.sign(leads, scores) <= 0:
                 return "wrong"
         return "right"

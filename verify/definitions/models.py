@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from verify.definitions.plain import Rows, multiplied, product, require, rows_of, total, transposed
+from verify.definitions.plain import Rows, product, require, rows_of, total, transposed
 from verify.definitions.universal import Sizes, columns_of, require_ungated, require_value_map
 
 
@@ -65,7 +65,7 @@ def forward(stream: Rows, layers: list[PlainLayer], normalise: Any, activation: 
             gate, up, down = layer.gated
             gates = [[ACTIVATIONS[activation](z) for z in row] for row in product(stream, gate)]
             hidden = [
-                [multiplied(a, b) for a, b in zip(x, y, strict=True)]
+                [a * b for a, b in zip(x, y, strict=True)]
                 for x, y in zip(gates, product(stream, up), strict=True)
             ]
             block = product(hidden, down)

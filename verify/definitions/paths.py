@@ -30,6 +30,8 @@ def check_vanishing_paths(exhibit: Any) -> None:
     parts, readout = rows_of(exhibit["combination"]), exhibit["readout"]
     values = [[rows_of(value) for value in layer] for layer in exhibit["values"]]
     width = len(values[0][0])
+    square = all(len(value) == len(value[0]) == width for layer in values for value in layer)
+    require(square, "values are square matrices of one width")
     unit = [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
     along, sums = [(unit, Fraction(1))], list[Rows]()
     require(len(exhibit["numbers"]) == len(values), "a target has one number per layer")

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from verify.definitions.plain import multiplied, require, rows_of
+from verify.definitions.plain import dot, require, rows_of
 
 
 def check_runs(exhibit: Any) -> None:
@@ -24,7 +24,7 @@ def check_runs(exhibit: Any) -> None:
         states: list[Fraction] = []
         for rows, slope, offset in layers:
             states = [
-                sum(map(multiplied, row, values), s * count + Fraction(o))
+                dot(row, values) + s * count + Fraction(o)
                 for row, s, o in zip(rows, slope, offset, strict=True)
             ]
             seen += [state > 0 for state in states]

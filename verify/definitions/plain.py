@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,9 +38,10 @@ def product(left: Rows, right: Rows) -> Rows:
     ]
 
 
-def multiplied(x: Fraction, y: Fraction) -> Fraction:
-    """The product x y, as a function to map with."""
-    return x * y
+def dot(xs: Sequence[Fraction], ys: Sequence[Fraction]) -> Fraction:
+    """Sum of products, term by term; both sides are as long."""
+    require(len(xs) == len(ys), "a row does not fit its column")
+    return sum((x * y for x, y in zip(xs, ys, strict=True)), Fraction(0))
 
 
 def total(matrices: list[Rows]) -> Rows:

@@ -179,6 +179,7 @@ def read_failure(failure: Any, digits: int, inner: int, way: str) -> bool:
     require(0 <= count < context <= failure["longest"] + 1, "no such count or context")
     network = RoundedParity(digits, inner, way, *levels_and_scale(failure["longest"]), context)
     if way != "pairwise":
+        require(not order, "only pairwise sums have an order")
         return network.reads(count, network.means()[count])
     require(len(order) == context and order.count("1") == count, "the order has other ones")
     total = network.tree(order)

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from verify.definitions.plain import Rows, multiplied, require, rows_of
+from verify.definitions.plain import Rows, dot, require, rows_of
 
 PowerSeries = list[Fraction]
 TYPE_ODDS = 2
@@ -19,11 +19,12 @@ def check_two_types(exhibit: Any) -> None:
     require(types == [0, 0, 1], "there must be two tokens of type 1 and one of type 2")
     paths = [([start * (1 - kind) for kind in types], start)]
     for scales, stream in zip(exhibit["scales"], exhibit["streams"], strict=True):
+        require(len(stream) == 2, "a stream has a value per type")  # noqa: PLR2004
         tokens, step = [stream[kind] for kind in types], stream[0] - stream[1]
         longer = list[tuple[list[Fraction], Fraction]]()
         for (values, difference), scale in itertools.product(paths, scales):
             weights = [[Fraction(2) ** (scale * a * b) for b in tokens] for a in tokens]
-            mixed = [sum(map(multiplied, row, values), Fraction(0)) / sum(row) for row in weights]
+            mixed = [dot(row, values) / sum(row) for row in weights]
             odds = [2 * Fraction(2) ** (scale * y * step) for y in stream]
             factor = odds[0] / (odds[0] + 1) - odds[1] / (odds[1] + 1)
             longer.append((mixed, difference * factor))
@@ -102,7 +103,7 @@ def path_differences(weights: Rows, length: int) -> list[PowerSeries]:
         factors = [[a - b for a, b in zip(*both, strict=True)] for both in heads]
         found = [series_product(a, b) for a, b in itertools.product(found, factors)]
         mixed = [
-            [sum(map(multiplied, row, column), Fraction(0)) for column in zip(*kind, strict=True)]
+            [dot(row, column) for column in zip(*kind, strict=True)]
             for kind in zip(*heads, strict=True)
         ]
         parts = [series_product(delta, mixture) for mixture in mixed]

@@ -54,6 +54,19 @@ class Sizes:
 GATED = ("gates", "ups", "downs")
 
 
+def require_plain(sizes: Sizes) -> None:
+    """These definitions know of attention alone."""
+    require(not sizes.neurons and not sizes.residual, "there are gated blocks or residual paths")
+
+
+def require_maps(sizes: Sizes, values: Any, width: int) -> None:
+    """A value map per layer and head, each of a place per coordinate."""
+    fits = len(values) == sizes.layers and all(len(layer) == sizes.heads for layer in values)
+    require(fits, "there must be a value map per layer and head")
+    for value in (value for layer in values for value in layer):
+        require_value_map(value, width)
+
+
 def require_ungated(sizes: Sizes, exhibit: Any) -> None:
     """A model whose target has no gated blocks has no matrices for them."""
     require(sizes.neurons or not any(exhibit[name] for name in GATED), "there are gated blocks")
@@ -93,8 +106,8 @@ def check_fixed_parameters(exhibit: Any) -> None:
     sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
     require_ungated(sizes, exhibit)
     values = exhibit["values"]
-    for value in (value for layer in values for value in layer):
-        require_value_map(value, width)
+    require_plain(sizes)
+    require_maps(sizes, values, width)
     seen: set[int] = set()
 
     def select(path: tuple[int, ...], last: Column) -> None:
@@ -142,8 +155,8 @@ def check_folded_parameters(exhibit: Any) -> None:
     sizes, width = Sizes.of(exhibit["size"]), exhibit["width"]
     require_ungated(sizes, exhibit)
     values, heads = exhibit["values"], range(sizes.heads)
-    for value in (value for layer in values for value in layer):
-        require_value_map(value, width)
+    require_plain(sizes)
+    require_maps(sizes, values, width)
     held: dict[int, tuple[Any, ...]] = {}
     labels: dict[tuple[Any, ...], int] = {}
 
@@ -222,6 +235,7 @@ def check_local_blocks(down: Any, above: list[set[int]], hidden: int) -> None:
 def check_width(exhibit: Any) -> None:
     """The labels counted one by one are as many as the closed form says, and fit into m."""
     sizes = Sizes.of(exhibit["size"])
+    require_plain(sizes)
     h, depth, reads = sizes.heads, sizes.layers, 2 * sizes.heads * sizes.head_width
     nodes = depth if h == 1 else (h**depth - 1) // (h - 1)
     count = len(set(sizes.labels()))

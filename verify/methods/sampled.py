@@ -111,6 +111,7 @@ class Sampled:
             evidence={
                 "tried": search.tried,
                 "seed": setting.seed,
+                "shown": len(search.shown),
                 "both_engines": search.decided_twice(self.exhibit),
             },
             trusts=self.leans_on,
@@ -184,15 +185,17 @@ class Sampled:
             return unknown("no instance was tried: nothing was checked")
         first = verdicts[0]
         certificates: list[Mapping[str, Json]] = [v.certificate or {} for v in verdicts]
-        shown = [exhibit for part in certificates for exhibit in part["instances"]]
+        exhibits = [exhibit for part in certificates for exhibit in part["instances"]]
+        shown = exhibits[: 4 * SHOWN]
         return Verdict(
             status=Status.SAMPLED,
             evidence={
                 **first.evidence,
                 "tried": tried,
+                "shown": len(shown),
                 "both_engines": sum(verdict.evidence["both_engines"] for verdict in verdicts),
             },
             trusts=union(verdict.trusts for verdict in verdicts),
             instances=tried,
-            certificate={**certificates[0], "tried": tried, "instances": shown[: 4 * SHOWN]},
+            certificate={**certificates[0], "tried": tried, "instances": shown},
         )
