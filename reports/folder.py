@@ -9,6 +9,7 @@ from reports import html, junit, latex, output, pictures
 from reports.environment import RUN, Circumstances, describe
 from reports.experiments import gathered, plain
 from reports.figures import minimal, parity_precision, precision, svg
+from reports.mutation import MUTANTS
 from reports.record import RECORD, Recorded, canonical, load, load_json
 from reports.running import Run
 from verify.errors import RecordError
@@ -90,6 +91,9 @@ def _write_pages(folder: Path, record: dict[str, Json], run: dict[str, Json] | N
     experiments = gathered.of_record(record, folder)
     drawings = [*figures, *(experiments.figures if experiments else ())]
     output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in drawings})
-    output.write(folder / html.INDEX, html.render(record, run, figures, experiments))
+    path = folder / MUTANTS
+    mutants = load_json(path) if path.is_file() else None
+    page = html.render(record, run, figures, experiments, mutants)
+    output.write(folder / html.INDEX, page)
     output.write(folder / latex.CLAIMS, latex.render(record))
     output.write(folder / junit.JUNIT, junit.render(record))

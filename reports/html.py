@@ -15,6 +15,7 @@ from typing import Any, cast
 from reports import graph, mathml
 from reports.experiments.gathered import Experiments
 from reports.figures.svg import Figure
+from reports.mutation_page import mutants_of
 from reports.record import outcome_of
 from verify.facts import FACTS
 from verify.verdicts import Json, Status
@@ -46,13 +47,19 @@ def render(
     run: Mapping[str, Json] | None = None,
     figures: Sequence[Figure] = (),
     experiments: Experiments | None = None,
+    mutants: Mapping[str, Json] | None = None,
 ) -> bytes:
-    """The page as UTF-8; `run`, the content of run.json, adds the time that each check took."""
+    """The page as UTF-8.
+
+    `run`, the content of run.json, adds the time that each check took; `mutants`, that of
+    mutants.json, what was broken of each claim and noticed.
+    """
     from markupsafe import Markup
 
     claims = [_claim(record, claim, _seconds(run)) for claim in record["claims"]]
     for claim in claims:
         formula = mathml.convert(claim["latex"]) if claim["latex"].strip() else None
+        claim["mutants"] = mutants_of(mutants, claim)
         claim["formula"] = None if formula is None else Markup(formula)  # noqa: S704 - escaped
     return _filled(
         "index.html",

@@ -19,7 +19,7 @@ from verify.errors import UsageError
 from verify.ledger import Ledger
 from verify.run import Outcome, settle
 from verify.verdicts import Verdict, broken, unknown
-from verify.worker import INTERRUPTED, Limits
+from verify.worker import INTERRUPTED, Limits, Purpose
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -120,6 +120,7 @@ def run_checks(
     *,
     methods: Iterable[str] | None = None,
     ledger: Ledger | None = None,
+    purpose: Purpose = "settle",
 ) -> Run:
     """Settle every check of the claims, or those by the named methods, that `ledger` does not hold.
 
@@ -137,7 +138,9 @@ def run_checks(
         try:
             with (
                 WatchedExecutor(jobs, watch) as executor,
-                closing(_settled(sound, executor, setting, limits, wanted, ledger)) as settled,
+                closing(
+                    _settled(sound, executor, setting, limits, wanted, ledger, purpose)
+                ) as settled,
             ):
                 for outcome in settled:
                     outcomes[outcome.claim.id, outcome.check] = outcome
@@ -158,8 +161,11 @@ def _settled(
     limits: Limits,
     wanted: frozenset[str] | None,
     ledger: Ledger | None,
+    purpose: Purpose,
 ) -> Generator[Outcome, None, None]:
-    yield from settle(claims, executor, setting, limits, methods=wanted, ledger=ledger)
+    yield from settle(
+        claims, executor, setting, limits, methods=wanted, ledger=ledger, purpose=purpose
+    )
 
 
 def _plan(

@@ -85,6 +85,15 @@ class States(Protocol):
         ...
 
 
+@runtime_checkable
+class Mutates(Protocol):
+    """A method that assumes something, and can break each of its assumptions."""
+
+    def mutated(self, setting: Setting) -> Verdict:
+        """A verdict, never on the obligation, whose evidence lists `mutants` and their fates."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """A method applied to an obligation: the statement itself, or a lemma or instance of it."""

@@ -221,6 +221,15 @@ class Interpretation:
         (term,) = parse(formula)
         return self._compile(term, frozenset(environment or ()))(dict(environment or {}))
 
+    def judged(self, formula: str, assumptions: Sequence[str] = ()) -> tuple[bool, bool]:
+        """Whether some free constants meet the assumptions; whether the formula fails for some."""
+        met = failed = False
+        for env in self.valuations([*assumptions, formula]):
+            if all(self.value(part, env) for part in assumptions):
+                met = True
+                failed = failed or not self.value(formula, env)
+        return met, failed
+
     def valuations(self, formulas: Iterable[str]) -> Iterator[dict[str, Any]]:
         """All combinations of the world's free constants that occur in the formulas."""
         used = {atom for text in formulas for atom in self._atoms(parse(text))}
@@ -445,16 +454,15 @@ def ground(goals: Sequence[Goal], most_worlds: int | None = None) -> Grounding:
             count += 1
             meaning = Interpretation(theory, world)
             for axiom in theory.axioms:
-                if not all(
-                    meaning.value(axiom.formula, env) for env in meaning.valuations([axiom.formula])
-                ):
+                _, failed = meaning.judged(axiom.formula)
+                if failed:
                     failures[f"{theory.name}: axiom {axiom.name}"] = None
             for place in own:
                 goal = goals[place]
-                for env in meaning.valuations([*goal.assumptions, goal.conclusion]):
-                    if all(meaning.value(part, env) for part in goal.assumptions):
-                        met.add(place)
-                        if not meaning.value(goal.conclusion, env):
-                            failures[f"{theory.name}: goal {goal.name}"] = None
+                reached, failed = meaning.judged(goal.conclusion, goal.assumptions)
+                if reached:
+                    met.add(place)
+                if failed:
+                    failures[f"{theory.name}: goal {goal.name}"] = None
     idle = tuple(goal.name for place, goal in enumerate(goals) if place not in met)
     return Grounding(worlds=count, failures=tuple(failures), idle=idle)

@@ -14,6 +14,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Mapping
@@ -22,11 +23,13 @@ from typing import IO, Any, Literal
 
 import psutil
 
-from verify.claims import Claim, Setting, States, claims_in, load_file
+from verify.claims import Claim, Method, Mutates, Setting, States, claims_in, load_file
 from verify.errors import WorkerError
+from verify.mutants import mutants_in
 from verify.verdicts import Json, Verdict, broken, unknown
 
 POLL_SECONDS = 0.2
+PARENT_SECONDS = 1.0
 ATTEMPTS = 2
 INTERRUPTED = "interrupted before it was settled"
 
@@ -39,8 +42,8 @@ class Limits:
     bytes: int = 4 << 30
 
 
-Purpose = Literal["settle", "state"]
-"""Settle a check, or only state what its certificate must say."""
+Purpose = Literal["settle", "state", "mutate"]
+"""Settle a check, only state what its certificate must say, or break what it assumes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +66,10 @@ class Task:
 
 
 def find_claim(module: str, path: str | None, claim: str) -> Claim:
-    """The claim as this process knows it, imported by file or by module."""
+    """The claim, or the broken one, as this process knows it, imported by file or by module."""
     package = load_file(path) if path is not None else importlib.import_module(module)
-    found = next((item for item in claims_in(package) if item.id == claim), None)
+    known = (*claims_in(package), *(item.claim for item in mutants_in(package)))
+    found = next((item for item in known if item.id == claim), None)
     if found is None:
         raise WorkerError(f"claim {claim} must stand in {path or module}, got none of that id")
     return found
@@ -79,11 +83,26 @@ def perform(request: Mapping[str, Json]) -> Verdict:
         method, setting = found.checks()[index].method, Setting(**request["setting"])
         if request["purpose"] == "state" and isinstance(method, States):
             return method.stated(setting)
+        if request["purpose"] == "mutate":
+            return _mutated(method, setting)
         return method.settle(setting)
     except MemoryError as error:
         return unknown(f"ran out of memory: {error}", traceback=traceback.format_exc())
     except BaseException as error:  # a claim may raise anything, even SystemExit
         return broken(f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+
+
+def _mutated(method: Method, setting: Setting) -> Verdict:
+    if isinstance(method, Mutates):
+        return method.mutated(setting)
+    return unknown(f"the method {method.name} assumes nothing that could be broken")
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process soon after its parent did, which could not stop it if it was killed."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    os._exit(1)
 
 
 def serve() -> None:
@@ -93,6 +112,7 @@ def serve() -> None:
     with open(os.devnull, encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     for line in requests:
         verdict = perform(json.loads(line))
         answers.write(json.dumps(verdict.as_json()) + "\n")

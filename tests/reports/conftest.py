@@ -37,12 +37,12 @@ def some(numbers, fails=None):
         return None
 
     ranges = {p: Range(bound="n < 9", over=lambda: numbers) for p in ("quick", "standard", "deep")}
-    return Exhaustive(holds=holds, ranges=ranges, rechecked_as="numbers", exhibit=lambda n: n)
+    return Exhaustive(holds=holds, ranges=ranges, rechecked_as="", exhibit=lambda n: n)
 
 
 def that(holds, numbers=range(1)):
     ranges = {p: Range(bound="n < 9", over=lambda: numbers) for p in ("quick", "standard", "deep")}
-    return Exhaustive(holds=holds, ranges=ranges, rechecked_as="numbers", exhibit=lambda n: n)
+    return Exhaustive(holds=holds, ranges=ranges, rechecked_as="", exhibit=lambda n: n)
 
 
 def searched(limit):
@@ -58,7 +58,7 @@ def searched(limit):
         strategy=lambda: st.integers(0, 1000),
         instances="n up to 1000",
         examples={"quick": 20, "standard": 50, "deep": 100},
-        rechecked_as="numbers",
+        rechecked_as="",
         exhibit=lambda n: n,
     )
 

@@ -15,10 +15,11 @@ from importlib import import_module
 from typing import Any
 
 from verify.claims import Setting
-from verify.errors import CertiformerError
+from verify.errors import CertiformerError, MethodError
 from verify.facts import Fact
 from verify.smtlib import Goal, ground
 from verify.verdicts import Json, Status, Verdict, union, unknown
+from verify.wrong_theories import break_each
 
 Z3_RESOURCES = 4_000_000
 """Z3's rlimit per goal, in its own units (some seconds)."""
@@ -65,6 +66,8 @@ def open_cvc5() -> Ask:
 
 SOLVERS: dict[str, Callable[[], Ask]] = {"z3": open_z3, "cvc5": open_cvc5}
 """Opens each solver for the goals of one theory; a goal's script is whole in itself."""
+ERROR = "error:"
+"""How the answer of a solver begins that raised something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +130,13 @@ class Smt:
         certificate = _certificate(tuple(self.goals()))
         return Verdict(status=Status.UNKNOWN, evidence=said, certificate=certificate)
 
+    def mutated(self, setting: Setting) -> Verdict:
+        """Every axiom and every goal broken once, and what noticed it."""
+        del setting
+        said = {"reason": "what the goals rest on was broken; they were not asked as they stand"}
+        rows = break_each(tuple(self.goals()), _refusal)
+        return Verdict(status=Status.UNKNOWN, evidence={**said, "mutants": rows})
+
 
 def _certificate(goals: Sequence[Goal]) -> dict[str, Json]:
     shown = [{"name": goal.name, "smtlib": goal.script()} for goal in goals]
@@ -147,22 +157,44 @@ def _row(goal: Goal, answers: Mapping[str, str]) -> dict[str, Json]:
 
 def _answers(goals: Sequence[Goal]) -> list[dict[str, str]]:
     """Every solver's answer to every goal."""
-    opened: dict[tuple[str, int], Ask] = {}
-    rows: list[dict[str, str]] = []
+    asked = _Solvers()
+    return [{name: asked.answer(name, goal) for name in SOLVERS} for goal in goals]
+
+
+def _refusal(goals: Sequence[Goal]) -> str | None:
+    """The first answer that proves its goal not, in words; None if every solver proves every goal.
+
+    Raises:
+        MethodError: a solver could not read a goal, which tells nothing about it.
+    """
+    asked = _Solvers()
     for goal in goals:
-        row: dict[str, str] = {}
-        for name, start in SOLVERS.items():
-            key = (name, id(goal.theory))
-            try:
-                if key not in opened:
-                    opened[key] = start()
-                row[name] = opened[key](goal.script())
-            except CertiformerError:
-                raise
-            except Exception as error:  # whatever a solver raises, it proved nothing
-                row[name] = f"error: {type(error).__name__}: {str(error).strip()[:200]}"
-        rows.append(row)
-    return rows
+        for name in SOLVERS:
+            answer = asked.answer(name, goal)
+            if answer.startswith(ERROR):
+                raise MethodError(f"goal {goal.name!r} must be one that {name} reads, got {answer}")
+            if answer != "unsat":
+                return f"{name} does not prove {goal.name!r} ({answer})"
+    return None
+
+
+class _Solvers:
+    """The solvers, each opened once for each theory."""
+
+    def __init__(self) -> None:
+        self._opened: dict[tuple[str, int], Ask] = {}
+
+    def answer(self, name: str, goal: Goal) -> str:
+        """The solver's answer to the goal: sat, unsat, unknown or an error."""
+        key = (name, id(goal.theory))
+        try:
+            if key not in self._opened:
+                self._opened[key] = SOLVERS[name]()
+            return self._opened[key](goal.script())
+        except CertiformerError:
+            raise
+        except Exception as error:  # whatever a solver raises, it proved nothing
+            return f"{ERROR} {type(error).__name__}: {str(error).strip()[:200]}"
 
 
 def _theories(goals: Sequence[Goal]) -> list[Json]:

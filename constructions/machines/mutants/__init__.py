@@ -1,0 +1,1 @@
+"""Claims on machines with one thing broken, which their checks must refute."""

@@ -1,0 +1,1 @@
+"""Claims on minimal transformers with one thing broken, which their checks must refute."""

@@ -1,0 +1,38 @@
+"""Every mutant of the bound by runs is refuted by a network, and no solver proves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verify.claims import load_file
+from verify.verdicts import Status
+
+refuting = load_file(Path(__file__).with_name("refuting.py"))
+MUTANTS = refuting.ids_in("lowerbounds.mutants.runs")
+RUNS = "lowerbounds.pieces.runs"
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_instance_checks_refute_each_mutant_with_a_witness(name: str) -> None:
+    refuting.require_refuted(name)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_no_solver_proves_a_broken_rule(name: str) -> None:
+    assert refuting.proof_of(name).status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (RUNS, "stairs, D = 1, w = 1, S = 1: at most 1 runs are required, got 2"),
+        (f"{RUNS}.sum", "folds, D = 3, w = 2, S = 8: at most 7 runs are required, got 9"),
+        (f"{RUNS}.single", "zigzag, D = 1, w = 1, S = 2: 2 runs of at most 1 counts cannot hold 3"),
+        (f"{RUNS}.two_bends", "clip, D = 1, w = 2, S = 12: at most 3 runs are required, got 4"),
+    ],
+)
+def test_the_witness_says_what_fails(name: str, text: str) -> None:
+    (verdict,) = (v for _, v in refuting.settled(f"twin.{name}"))
+    assert verdict.evidence["text"].startswith(text)
