@@ -58,29 +58,38 @@ class Corrupted:
         return self.outcome in REFUSED
 
 
-def specimens(folder: Path) -> Iterator[Specimen]:
-    """Certificates of a run that together have every field of every kind, smallest first."""
-    seen: dict[tuple[str, str], set[str]] = {}
+Shown = tuple[Mapping[str, Json], Mapping[str, Json], bytes]
+"""What a record says of a claim and of one of its checks, and the check's certificate."""
+
+
+def shown_in(folder: Path) -> Iterator[Shown]:
+    """Every certificate of a run's folder."""
     for claim in records.load(folder)["claims"]:
         for check in claim["checks"]:
-            if check["certificate"] is None:
-                continue
-            body = json.loads((folder / check["certificate"]).read_bytes())
-            kind, content = body["kind"], body["content"]
-            definitions = str(content.get("rechecked_as", ""))
-            known = seen.setdefault((kind, definitions), set())
-            for row, part in _single(check, kind, content):
-                new = patterns(part) - known
-                if new:
-                    known |= new
-                    yield Specimen(
-                        claim=claim,
-                        check=row,
-                        kind=kind,
-                        definitions=definitions,
-                        content=part,
-                        fields=frozenset(new),
-                    )
+            if check["certificate"] is not None:
+                yield claim, check, (folder / check["certificate"]).read_bytes()
+
+
+def specimens(shown: Iterable[Shown]) -> Iterator[Specimen]:
+    """Certificates that together have every field of every kind of them, smallest first."""
+    seen: dict[tuple[str, str], set[str]] = {}
+    for claim, check, data in shown:
+        body = json.loads(data)
+        kind, content = body["kind"], body["content"]
+        definitions = str(content.get("rechecked_as", ""))
+        known = seen.setdefault((kind, definitions), set())
+        for row, part in _single(check, kind, content):
+            new = patterns(part) - known
+            if new:
+                known |= new
+                yield Specimen(
+                    claim=claim,
+                    check=row,
+                    kind=kind,
+                    definitions=definitions,
+                    content=part,
+                    fields=frozenset(new),
+                )
 
 
 def _single(

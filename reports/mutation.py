@@ -7,12 +7,15 @@ mutants.json {"schema": "certiformer/mutants/1", "construction", "seed", "select
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from reports.corruption import Corrupted, Shown, corrupted, rechecked, specimens
 from reports.mutant_selection import Field
-from reports.record import canonical
+from reports.record import canonical, written_check
 from reports.running import Run, Watch, run_checks
 from reports.terminal import BROKEN, REFUTED
 from reports.text import reason_of
@@ -117,7 +120,51 @@ def broken_claims(work: Work) -> Found:
     return Found(planted=tuple(planted), failures=tuple(failures))
 
 
-SOURCES: tuple[Source, ...] = (broken_formulas, broken_claims)
+def broken_certificates(work: Work) -> Found:
+    """Every field of every kind of certificate, broken once in each way, every hash made to fit."""
+    run = work.run(work.field.claims)
+    if run.interrupted:
+        return Found(interrupted=True)
+    shown = [part for outcome in run.outcomes for part in _shown(outcome, work.setting)]
+    with tempfile.TemporaryDirectory(prefix="certiformer-") as place:
+        broken = rechecked(corrupted(specimens(shown)), Path(place), work.jobs)
+    fields: dict[str, list[Corrupted]] = {}
+    for one in broken:
+        definitions = one.specimen.definitions or one.specimen.kind
+        place = f"{one.specimen.claim['id']}/certificate/{definitions}{one.place}"
+        fields.setdefault(place, []).append(one)
+    return Found(planted=tuple(_field(name, ways) for name, ways in fields.items()))
+
+
+def _shown(outcome: Outcome, setting: Setting) -> Iterator[Shown]:
+    written = written_check(outcome, setting)
+    claim = {
+        "id": outcome.claim.id,
+        "statement": outcome.claim.statement,
+        "construction": fingerprint(outcome.claim),
+    }
+    for data in written.certificate.values():
+        yield claim, written.row, data
+
+
+def _field(name: str, ways: Sequence[Corrupted]) -> Planted:
+    """A field is guarded if each way to break it is seen beside what the claim states."""
+    refused = sum(one.refused for one in ways)
+    seen = sum(one.content != one.specimen.content for one in ways)
+    return Planted(
+        id=name,
+        of=str(ways[0].specimen.claim["id"]),
+        kind="certificate",
+        breaks="certificate",
+        outcome="killed" if seen == len(ways) else "survived",
+        by=(),
+        words=", ".join(dict.fromkeys(one.change for one in ways)),
+        reason=f"recheck.py refuses {refused} of {len(ways)} by itself, the comparison with the "
+        f"claim {seen}",
+    )
+
+
+SOURCES: tuple[Source, ...] = (broken_formulas, broken_claims, broken_certificates)
 """Where mutants come from; each is asked in turn."""
 
 

@@ -10,7 +10,12 @@ from reports.mutation_page import kill_rate
 from reports.text import COUNTEREXAMPLE_WIDTH, columns, printable
 
 FATES = ("killed", "harmless", "survived")
-KINDS = {"claim": "claims", "axiom": "axioms", "goal": "goals"}
+KINDS = {
+    "claim": "claims",
+    "axiom": "axioms",
+    "goal": "goals",
+    "certificate": "fields of certificates",
+}
 
 
 def lines_of(done: Mutation) -> Iterator[str]:

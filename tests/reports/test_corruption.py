@@ -7,7 +7,15 @@ import sys
 
 import pytest
 
-from reports.corruption import Corrupted, corrupted, decided, rechecked, specimens, unnoticed
+from reports.corruption import (
+    Corrupted,
+    corrupted,
+    decided,
+    rechecked,
+    shown_in,
+    specimens,
+    unnoticed,
+)
 
 SELECTION = (
     "universal.tree.width",
@@ -37,7 +45,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> list[Corrupted]:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return rechecked(corrupted(specimens(folder / "run")), folder / "broken", jobs=1)
+    return rechecked(corrupted(specimens(shown_in(folder / "run"))), folder / "broken", jobs=1)
 
 
 def test_many_fields_of_many_kinds_are_broken(broken: list[Corrupted]) -> None:

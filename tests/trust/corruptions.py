@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from reports.corruption import corrupted, decided, rechecked, specimens, unnoticed
+from reports.corruption import corrupted, decided, rechecked, shown_in, specimens, unnoticed
 
 
 def say(line: str) -> None:
@@ -35,7 +35,7 @@ def main() -> None:
         if arguments.folder is None:
             command = [sys.executable, "-m", "reports.cli", "verify", "--profile", "quick"]
             subprocess.run([*command, "--out", str(folder)], check=True)
-        found = list(specimens(folder))
+        found = list(specimens(shown_in(folder)))
         broken = rechecked(corrupted(found), Path(place) / "broken", arguments.jobs)
     kinds = {(one.specimen.kind, one.specimen.definitions) for one in broken}
     fields = {
