@@ -11,7 +11,7 @@ import pytest
 import constructions
 import lowerbounds
 from reports.mutant_selection import field_of
-from reports.mutation import Work, mutate
+from reports.mutation import Work, broken_claims, broken_formulas, mutate
 from reports.progress import PlainProgress
 from verify.claims import Setting, claims_in
 from verify.mutants import mutants_in
@@ -62,7 +62,7 @@ def test_of_three_hundred_mutants_all_are_killed_or_proved_harmless() -> None:
         jobs=2,
         watch=PlainProgress,
     )
-    done = mutate(work)
+    done = mutate(work, (broken_formulas, broken_claims))
     assert not done.interrupted
     assert done.failures == ()
     assert len(done.planted) >= 300
