@@ -62,7 +62,7 @@ from verify.definitions.universal import (
     check_width,
 )
 
-EXHIBITS: dict[str, Callable[[Any], None]] = {
+EXHIBITS: dict[str, Callable[[Any], str | None]] = {
     "equation": check_equation,
     "fixed-parameters": check_fixed_parameters,
     "folded-parameters": check_folded_parameters,
@@ -113,3 +113,6 @@ EXHIBITS: dict[str, Callable[[Any], None]] = {
     "hop-strings": check_hop_strings,
     "hop-baselines": check_hop_baselines,
 }
+"""Checks what an instance shows, by kind; what is left out of it, in words, or None for nothing."""
+CERTAINTY = {"draw-rank": ", by Freivalds' test, which errs with probability below 2^-30 each"}
+"""What is to be said of definitions that a wrong instance could pass by chance."""

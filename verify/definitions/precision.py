@@ -133,7 +133,7 @@ def networks_up_to(longest: int) -> list[tuple[int, int, int]]:
     return [(levels, scale, context) for (levels, scale), context in found.items()]
 
 
-def check_precision_frontier(exhibit: Any) -> None:
+def check_precision_frontier(exhibit: Any) -> str | None:
     """The first failure as it stands, the bound, and what is read up to the frontier.
 
     All contexts and counts if they are few (16 bits but for the longest windows of float16), else
@@ -162,7 +162,7 @@ def check_precision_frontier(exhibit: Any) -> None:
     ]
     if sum(context for _, _, context in pairs) > MOST_READINGS:
         drawn.shuffle(pairs)
-    left = MOST_READINGS
+    left, done = MOST_READINGS, 0
     for levels, scale, context in pairs:
         left -= context * context // 40 if way == "pairwise" else context
         if left < 0:
@@ -170,6 +170,8 @@ def check_precision_frontier(exhibit: Any) -> None:
         network = RoundedParity(digits, inner, way, levels, scale, context)
         for count, mean in enumerate(network.means()):
             require(network.reads(count, mean), f"{count} of {context} tokens are misread")
+        done += 1
+    return None if done == len(pairs) else f"{done} of {len(pairs)} contexts, drawn by a seed"
 
 
 def read_failure(failure: Any, digits: int, inner: int, way: str) -> bool:
