@@ -48,7 +48,7 @@ from verify.balls import Balls
 from verify.claims import Check, Profile, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
 from verify.facts import FINITE_DIFFERENCES, INDUCTION, POWER_SERIES
-from verify.methods.enclosure import Enclosure
+from verify.methods.enclosure import Decision, Enclosure
 from verify.methods.exhaustive import Exhaustive
 from verify.methods.smt import Smt
 from verify.ranges import Range
@@ -178,17 +178,43 @@ def path_matrix(case: Case, inputs: list[Fraction], bits: int) -> Balls:
     return Balls.stack([sides @ path_vectors(target, three, bits) for three in tokens])
 
 
-def determinant_open(case: Case, bits: int) -> None:
-    """Certain where the matrix is inverted: every matrix within the balls is then invertible."""
-    heads, layers = case
-    inputs = [Fraction(j, 2) for j in range(1, heads**layers + 1)]
-    path_matrix(case, inputs, bits).inverse()
+Inputs = Callable[[int], list[Fraction]]
+"""The scales s of so many inputs."""
+
+
+def halves(count: int) -> list[Fraction]:
+    """1/2, 1, 3/2, .."""
+    return [Fraction(j, 2) for j in range(1, count + 1)]
+
+
+def dependent(inputs: Inputs) -> Callable[[Case, int], Decision]:
+    """The obligation that path vectors are independent on these inputs.
+
+    Certain where the matrix is inverted: every matrix within the balls is then invertible. A_p
+    depends on X X^T alone, so that inputs s and -s have rows that differ in sign only.
+    """
+
+    def decide(case: Case, bits: int) -> Decision:
+        heads, layers = case
+        paths = heads**layers
+        scales = inputs(paths)
+        rows = len({abs(scale) for scale in scales if scale})
+        if rows < paths:
+            return Counterexample(
+                text=f"H = {heads}, L = {layers}: the path vectors must have rank {paths}, on "
+                f"these inputs it is at most {rows}",
+                instance={"heads": heads, "layers": layers, "inputs": list(map(str, scales))},
+            )
+        path_matrix(case, scales, bits).inverse()
+        return None
+
+    return decide
 
 
 # --- claim -----------------------------------------------------------------------------------
 
 
-def all_sizes_checks(rules: Rules | None = None) -> tuple[Check, ...]:
+def all_sizes_checks(rules: Rules | None = None, *, inputs: Inputs = halves) -> tuple[Check, ...]:
     """The proof for all sizes, exact series, and softmax attention in balls."""
     chosen = rules or Rules()
 
@@ -220,7 +246,7 @@ def all_sizes_checks(rules: Rules | None = None) -> tuple[Check, ...]:
         ),
         supports(
             Enclosure(
-                decide=determinant_open,
+                decide=dependent(inputs),
                 ranges=BALL_RANGES,
                 margin="the matrix of path vectors on H^L inputs is inverted",
                 exhibit=lambda case: {"heads": case[0], "layers": case[1]},

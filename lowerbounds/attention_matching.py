@@ -53,6 +53,12 @@ SHIFT = Fraction(1, 8)
 """eta in the instances; any number near 0 that is not 0 would do."""
 
 
+def eighth(heads: int) -> Fraction:
+    """The same eta for every H."""
+    del heads
+    return SHIFT
+
+
 def row_of(heads: int, shift: Fraction, chosen: int) -> tuple[Fraction, ...]:
     """w0 + eta e_q."""
     weights = signed_binomials(heads)
@@ -194,12 +200,13 @@ RANGES: dict[Profile, Range] = {
 # --- claim -----------------------------------------------------------------------------------
 
 
-def matching_checks(shift: Fraction = SHIFT) -> tuple[Check, ...]:
+def matching_checks(shift: Callable[[int], Fraction] = eighth) -> tuple[Check, ...]:
     """The conclusion for all sizes, and exact targets near the stated one."""
+    size = (2, 2)
     return (
         covers(
             Smt(
-                goals=lambda: matching_goals(lambda: matching_worlds((2, 2), shift)),
+                goals=lambda: matching_goals(lambda: matching_worlds(size, shift(size[0]))),
                 instances="all H, L and m",
                 leans_on=(
                     FINITE_DIFFERENCES,
@@ -212,10 +219,10 @@ def matching_checks(shift: Fraction = SHIFT) -> tuple[Check, ...]:
         ),
         supports(
             Exhaustive(
-                holds=matching_fails(shift),
+                holds=lambda case: matching_fails(shift(case[0]))(case),
                 ranges=RANGES,
                 rechecked_as="targets-span",
-                exhibit=matching_exhibit(shift),
+                exhibit=lambda case: matching_exhibit(shift(case[0]))(case),
             )
         ),
     )

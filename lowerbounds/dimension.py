@@ -41,6 +41,8 @@ from verify.verdicts import Json, Status
 
 Case = tuple[int, int, int, int]
 """H, L, m and a seed."""
+Drawn = Callable[[int, int, int, int], ModelPoint]
+"""The model and the target of a case."""
 
 
 def least_width(heads: int, layers: int) -> int:
@@ -51,12 +53,14 @@ def least_width(heads: int, layers: int) -> int:
 # --- instances -------------------------------------------------------------------------------
 
 
-def dimension_fails(rules: Rules = RULES) -> Callable[[Case], Counterexample | None]:
+def dimension_fails(
+    rules: Rules = RULES, drawn: Drawn = drawn_point
+) -> Callable[[Case], Counterexample | None]:
     """The obligation: scaling moves no response, and both Jacobians have the ranks stated."""
 
     def holds(case: Case) -> Counterexample | None:
         heads, layers, width, seed = case
-        point = drawn_point(heads, layers, width, seed)
+        point = drawn(heads, layers, width, seed)
         responses, places = point.response_jacobian(), layers * (heads - 1) + 1
         moved = responses @ point.scaling_direction(rules)
         most, came, asked = (
@@ -80,9 +84,9 @@ def dimension_fails(rules: Rules = RULES) -> Callable[[Case], Counterexample | N
     return holds
 
 
-def dimension_exhibit(case: Case) -> Json:
+def dimension_exhibit(case: Case, drawn: Drawn = drawn_point) -> Json:
     """Kind `dimension`: the model, the target, the kernel vector and a minor that is not 0."""
-    point = drawn_point(*case)
+    point = drawn(*case)
     rows, columns = _minor(point)
     return {
         "values": [[matrix(value) for value in layer] for layer in point.values],
@@ -125,7 +129,7 @@ RANGES: dict[Profile, Range] = {
 # --- claim -----------------------------------------------------------------------------------
 
 
-def dimension_checks(rules: Rules = RULES) -> tuple[Check, ...]:
+def dimension_checks(rules: Rules = RULES, *, drawn: Drawn = drawn_point) -> tuple[Check, ...]:
     """The proof for all sizes, and exact Jacobians at random points."""
 
     def goals() -> tuple[Goal, ...]:
@@ -148,10 +152,10 @@ def dimension_checks(rules: Rules = RULES) -> tuple[Check, ...]:
         ),
         supports(
             Exhaustive(
-                holds=dimension_fails(rules),
+                holds=dimension_fails(rules, drawn),
                 ranges=RANGES,
                 rechecked_as="dimension",
-                exhibit=dimension_exhibit,
+                exhibit=lambda case: dimension_exhibit(case, drawn),
             )
         ),
     )

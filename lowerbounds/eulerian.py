@@ -18,7 +18,7 @@ from math import factorial
 
 from constructions.universal.sums import PAPER
 from lowerbounds.eulerian_theory import eulerian_goals
-from lowerbounds.path_series import ODDS, logistic_series
+from lowerbounds.path_series import ODDS, Series, logistic_series
 from verify.claims import Check, Profile, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
 from verify.facts import DIFFERENTIATION, INDUCTION
@@ -29,6 +29,8 @@ from verify.smtlib import World
 from verify.verdicts import Json, Status
 
 Polynomial = tuple[int, ...]
+Taylor = Callable[[int, int], Series]
+"""Taylor coefficients of sigma(x + ln odds), by the odds and how many are asked."""
 
 
 def next_polynomial(order: int, coefficients: Polynomial) -> Polynomial:
@@ -103,14 +105,16 @@ def _worlds(point: int) -> Callable[[], Iterator[World]]:
 # --- instances -------------------------------------------------------------------------------
 
 
-def derivative_fails(odds: int) -> Callable[[int], Counterexample | None]:
+def derivative_fails(
+    odds: int, taylor: Taylor = logistic_series
+) -> Callable[[int], Counterexample | None]:
     """The obligation that the k-th derivative at ln odds is that of the recursion and not 0.
 
     The derivative comes from the Taylor coefficients of f' = f (1 - f).
     """
 
     def holds(order: int) -> Counterexample | None:
-        found = factorial(order) * logistic_series(odds, order + 1)[order]
+        found = factorial(order) * taylor(odds, order + 1)[order]
         wanted = odds * value(polynomial(order), odds) / Fraction(1 + odds) ** (order + 1)
         if found == wanted != 0:
             return None
@@ -123,11 +127,11 @@ def derivative_fails(odds: int) -> Callable[[int], Counterexample | None]:
     return holds
 
 
-def derivative_exhibit(odds: int) -> Callable[[int], Json]:
+def derivative_exhibit(odds: int, taylor: Taylor = logistic_series) -> Callable[[int], Json]:
     """Kind `logistic-derivative`: the order and the value."""
 
     def exhibit(order: int) -> Json:
-        found = factorial(order) * logistic_series(odds, order + 1)[order]
+        found = factorial(order) * taylor(odds, order + 1)[order]
         return {"odds": odds, "order": order, "value": str(found)}
 
     return exhibit
@@ -143,7 +147,7 @@ RANGES: dict[Profile, Range] = {"quick": _range(6), "standard": _range(12), "dee
 # --- claim -----------------------------------------------------------------------------------
 
 
-def eulerian_checks(odds: int = ODDS) -> tuple[Check, ...]:
+def eulerian_checks(odds: int = ODDS, *, taylor: Taylor = logistic_series) -> tuple[Check, ...]:
     """Form and parity by induction, and exact derivatives."""
     return (
         covers(
@@ -155,10 +159,10 @@ def eulerian_checks(odds: int = ODDS) -> tuple[Check, ...]:
         ),
         supports(
             Exhaustive(
-                holds=derivative_fails(odds),
+                holds=derivative_fails(odds, taylor),
                 ranges=RANGES,
                 rechecked_as="logistic-derivative",
-                exhibit=derivative_exhibit(odds),
+                exhibit=derivative_exhibit(odds, taylor),
                 leans_on=(),
             )
         ),

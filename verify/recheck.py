@@ -216,7 +216,7 @@ MODULES = {
     "z3": """
 import json, sys, z3
 for script in json.load(sys.stdin):
-    solver = z3.SimpleSolver()
+    solver = z3.SimpleSolver(ctx=z3.Context())
     solver.set("timeout", 1000 * int(sys.argv[1]))
     solver.from_string(script)
     print(solver.check(), flush=True)

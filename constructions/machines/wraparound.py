@@ -76,6 +76,10 @@ def token_of_bits(
     return transformer.rule(label, parity_mask_of(bits[:-1]) if bits[-1] else ABSENT)
 
 
+Read = Callable[[WindowTransformer[str], WindowLabel[str], Sequence[int]], WindowToken[str]]
+"""The next token by the newest label and the bits."""
+
+
 # --- theory ----------------------------------------------------------------------------------
 
 _WRAPAROUND = """
@@ -214,7 +218,9 @@ def wraparound_worlds(bits: Bits) -> Iterator[World]:
 # --- instances -------------------------------------------------------------------------------
 
 
-def wraparound_fails(bits: Bits) -> Callable[[ContextCase], Counterexample | None]:
+def wraparound_fails(
+    bits: Bits, read: Read = token_of_bits
+) -> Callable[[ContextCase], Counterexample | None]:
     """The obligation that bits are parities, and with at most one marker give the next token."""
 
     def holds(case: ContextCase) -> Counterexample | None:
@@ -228,7 +234,7 @@ def wraparound_fails(bits: Bits) -> Callable[[ContextCase], Counterexample | Non
             return None
         transformer = window_transformer(hist_machine_number(case.number))
         asked = next_of(transformer, case.context)
-        found = token_of_bits(transformer, case.context[-1].label, came)
+        found = read(transformer, case.context[-1].label, came)
         if found == asked:
             return None
         return context_failure(
@@ -267,7 +273,7 @@ def _range(length: int) -> Range:
 
 
 def wraparound_checks(
-    flip_rule: str = FLIP_RULE, bits: Bits = xor_of_one_hots
+    flip_rule: str = FLIP_RULE, bits: Bits = xor_of_one_hots, *, read: Read = token_of_bits
 ) -> tuple[Check, ...]:
     """The for-all proof, and every short context."""
     return (
@@ -280,7 +286,7 @@ def wraparound_checks(
         ),
         supports(
             Exhaustive(
-                holds=wraparound_fails(bits),
+                holds=wraparound_fails(bits, read),
                 ranges=graded(_range, 2, 4, 6),
                 rechecked_as="wraparound",
                 exhibit=wraparound_exhibit,

@@ -239,11 +239,11 @@ class CoveredModel:
     covers: Mapping[int, tuple[GroupCover, ...]]
 
 
-def covered_model(model: Model, lengths: Sequence[int] = LENGTHS) -> CoveredModel:
+def covered_model(
+    model: Model, lengths: Sequence[int] = LENGTHS, covered: Covered = cover.cover
+) -> CoveredModel:
     """Covers of the lengths, made now."""
-    return CoveredModel(
-        model=model, covers={length: cover.cover(model, length) for length in lengths}
-    )
+    return CoveredModel(model=model, covers={length: covered(model, length) for length in lengths})
 
 
 def rule_fails(found: CoveredModel) -> Counterexample | None:
@@ -266,13 +266,21 @@ def rule_fails(found: CoveredModel) -> Counterexample | None:
     return None
 
 
-def holds_checks(model: Model | None = None) -> tuple[Check, ...]:
+Counted = Callable[[Model, int], Tally]
+
+
+def holds_checks(
+    model: Model | None = None,
+    *,
+    covered: Covered = cover.cover,
+    counted: Counted = decision.counted,
+) -> tuple[Check, ...]:
     """A compact proof for all windows of a model, the shipped one by default, and a count."""
     perfect = model or shipped("windows").model
     return (
         covers(
             Witness(
-                find=lambda: covered_model(perfect),
+                find=lambda: covered_model(perfect, covered=covered),
                 holds=rule_fails,
                 exhibit=lambda found: covers_exhibit(found.model, found.covers),
                 rechecked_as="window-cover",
@@ -282,7 +290,7 @@ def holds_checks(model: Model | None = None) -> tuple[Check, ...]:
         ),
         supports(
             Exhaustive(
-                holds=counted_fails(perfect),
+                holds=counted_fails(perfect, counted),
                 ranges=RANGES,
                 rechecked_as="window-cover",
                 exhibit=table_exhibit(perfect),
@@ -292,11 +300,13 @@ def holds_checks(model: Model | None = None) -> tuple[Check, ...]:
     )
 
 
-def counted_fails(model: Model) -> Callable[[int], Counterexample | None]:
+def counted_fails(
+    model: Model, counted: Counted = decision.counted
+) -> Callable[[int], Counterexample | None]:
     """The obligation: counting finds no wrong window of a length."""
 
     def holds(length: int) -> Counterexample | None:
-        tally = decision.counted(model, length)
+        tally = counted(model, length)
         if tally.smallest is None and tally.right == window_count(length):
             return None
         shown = "" if tally.smallest is None else f", the first {window_text(tally.smallest)}"

@@ -20,7 +20,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from constructions.universal.comparisons import comparison_check
+from constructions.universal.comparisons import Factoring, comparison_check, refactored
 from constructions.universal.coordinate_theory import FOLDED
 from constructions.universal.definitions import Target, TransformerSize, Universal
 from constructions.universal.instances import (
@@ -260,22 +260,33 @@ def width_goals(theory: Theory) -> tuple[Goal, ...]:
     )
 
 
-def width_equations() -> tuple[Equation, ...]:
-    """The count of folded coordinates by levels against its closed form; y stands for H^k."""
+Counted = Callable[[Any, Any], Any]
+"""The coordinates of a node by H and d_in."""
+
+
+def node_width(heads: Any, tokens: Any) -> Any:
+    """(H + 1) d_in."""
+    return (heads + 1) * tokens
+
+
+def width_equations(counted: Counted = node_width) -> tuple[Equation, ...]:
+    """The count of folded coordinates by levels against its closed form; y stands for H^k.
+
+    `counted` is what the closed form counts of a node.
+    """
     sympy: Any = import_module("sympy")
 
     heads, tokens, y = sympy.symbols("H d_in y")
-    node = (heads + 1) * tokens
 
     def closed(power: Any) -> Any:  # (H - 1) times the count, k levels above the leaves
-        return node * (power - 1) + (heads - 1) * power * tokens
+        return counted(heads, tokens) * (power - 1) + (heads - 1) * power * tokens
 
     return (
         Equation(name="a leaf has d_in coordinates", left=closed(1), right=(heads - 1) * tokens),
         Equation(
             name="a node has (H + 1) d_in coordinates and H subtrees",
             left=closed(heads * y),
-            right=(heads - 1) * node + heads * closed(y),
+            right=(heads - 1) * node_width(heads, tokens) + heads * closed(y),
         ),
     )
 
@@ -287,8 +298,15 @@ def folded_checks(
     mask_rule: str = MASK_RULE,
     prepend_path: str = PREPEND_PATH,
     layouts: tuple[Layout, Layout] = (LAYOUT, TIED_LAYOUT),
+    *,
+    counted: Counted = node_width,
+    factors: tuple[Factoring, Factoring] = (refactored, refactored),
 ) -> tuple[Check, ...]:
-    """Both layouts for every size, their width, themselves at small sizes, and forward passes."""
+    """Both layouts for every size, their width, themselves at small sizes, and forward passes.
+
+    `counted` is what the closed form of the width counts of a node, `factors` how forward passes
+    factor the logits for each layout.
+    """
     plain, tied = layouts
 
     def goals() -> tuple[Goal, ...]:
@@ -312,14 +330,14 @@ def folded_checks(
         ),
         supports(
             Identity(
-                equations=width_equations,
+                equations=lambda: width_equations(counted),
                 instances="all H >= 2, L, d_in",
                 leans_on=(INDUCTION, COUNTING),
             )
         ),
         *(
             check
-            for layout in layouts
+            for layout, factor in zip(layouts, factors, strict=True)
             for check in (
                 supports(
                     Exhaustive(
@@ -329,7 +347,7 @@ def folded_checks(
                         exhibit=fixed_exhibit(layout),
                     )
                 ),
-                comparison_check(agreement_fails(layout), layout),
+                comparison_check(agreement_fails(layout, factor), layout),
             )
         ),
     )

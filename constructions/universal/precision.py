@@ -53,16 +53,26 @@ RANDOM_BOUND = (
 DERIVED_BOUND = "every entry's error is within its a-priori bound, for target and simulation"
 
 
+Solver = Callable[[Matrix, Matrix, Format], tuple[Matrix, int]]
+"""E^T from P_0 and C_0^T in a format, and the steps that it took."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What the refutable twins change; as they stand, nothing is broken.
 
     `stored` is what becomes of the exact E before it is rounded; `model_of` is the format that
-    a-priori bounds assume for the format of a run.
+    a-priori bounds assume for the format of a run. `times_own` and `units` are the sparse bound's;
+    `weighed` is what the random bound makes of a condition number where E is the exact one, and
+    `solved` how E is solved in a format.
     """
 
     stored: Callable[[Matrix], Matrix] = lambda exact: exact
     model_of: Callable[[Format], Format] = lambda format: format
+    times_own: int = TIMES_OWN
+    units: int = UNITS
+    weighed: Callable[[float], float] = lambda condition: condition
+    solved: Solver = refined_embedding
 
 
 # --- measurements ----------------------------------------------------------------------------
@@ -86,7 +96,7 @@ def sparse_error(rules: Rules) -> Callable[[Trial], Measurement]:
         ours = universal_output(asked, _given(trial, rules), _entries(trial))
         return Measurement(
             error=largest_error(ours, asked.exact),
-            bound=TIMES_OWN * own + UNITS * unit * asked.scale,
+            bound=rules.times_own * own + rules.units * unit * asked.scale,
             details={"target": own, "scale": asked.scale},
         )
 
@@ -102,20 +112,24 @@ def random_error(rules: Rules) -> Callable[[Trial], Measurement]:
         ours = universal_output(asked, given, _entries(trial))
         return Measurement(
             error=largest_error(ours, asked.exact),
-            bound=TIMES_CONDITION * given.condition * unit * scale,
+            bound=TIMES_CONDITION * rules.weighed(given.condition) * unit * scale,
             details={"condition": given.condition, "scale": scale},
         )
 
     return measure
 
 
-def solved_error(trial: Trial) -> Measurement:
+def solved_error(rules: Rules) -> Callable[[Trial], Measurement]:
     """The random simulation's error where E itself is solved in the format; the same bound."""
-    asked, given = question(trial.case, trial.seed), answer(trial.case, trial.seed)
-    probes, content = probe(given.model, 0).matrix, coefficients(asked.target, 0)
-    solved, steps = refined_embedding(probes, content, FORMATS[trial.dtype])
-    measured = random_error(Rules(stored=lambda _: solved.transposed))(trial)
-    return replace(measured, details={**measured.details, "steps": float(steps)})
+
+    def measure(trial: Trial) -> Measurement:
+        asked, given = question(trial.case, trial.seed), answer(trial.case, trial.seed)
+        probes, content = probe(given.model, 0).matrix, coefficients(asked.target, 0)
+        solved, steps = rules.solved(probes, content, FORMATS[trial.dtype])
+        measured = random_error(Rules(stored=lambda _: solved.transposed))(trial)
+        return replace(measured, details={**measured.details, "steps": float(steps)})
+
+    return measure
 
 
 def derived_share(rules: Rules) -> Callable[[Trial], Measurement]:
@@ -282,7 +296,9 @@ def generic_checks(rules: Rules | None = None) -> tuple[Check, ...]:
     )
     return (
         covers(_floating(random_error(rules), stated, RANDOM_BOUND)),
-        supports(_floating(solved_error, solved, f"E solved with refinement: {RANDOM_BOUND}")),
+        supports(
+            _floating(solved_error(rules), solved, f"E solved with refinement: {RANDOM_BOUND}")
+        ),
         supports(_floating(derived_share(rules), derived, DERIVED_BOUND)),
     )
 

@@ -160,20 +160,26 @@ NORMAL_RANGES: dict[Profile, Range] = {
 }
 
 
-def draws_checks(change: Change = unchanged) -> tuple[Check, ...]:
-    """Each draw of the grid, certified modulo a prime; and Gaussian ones."""
+def draws_checks(change: Change = unchanged, normal: Change | None = None) -> tuple[Check, ...]:
+    """Each draw of the grid, certified modulo a prime; and Gaussian ones.
 
-    def certified(ranges: dict[Profile, Range], parts: int) -> Exhaustive:
+    `normal` is what becomes of Gaussian draws, `change` if it is not given.
+    """
+
+    def certified(ranges: dict[Profile, Range], parts: int, made: Change) -> Exhaustive:
         return Exhaustive(
-            holds=rank_fails(change),
+            holds=rank_fails(made),
             ranges=ranges,
             rechecked_as="draw-rank",
-            exhibit=rank_exhibit(change),
+            exhibit=rank_exhibit(made),
             parts=parts,
             leans_on=("library:flint", LEFT_INVERSE.trust),
         )
 
-    return covers(certified(RANGES, 6)), supports(certified(NORMAL_RANGES, 1))
+    return (
+        covers(certified(RANGES, 6, change)),
+        supports(certified(NORMAL_RANGES, 1, normal or change)),
+    )
 
 
 @claim(

@@ -171,22 +171,33 @@ def masks_pick_the_block_of_their_path() -> tuple[Check, ...]:
     return identity_checks()
 
 
-def width_equations() -> tuple[Equation, ...]:
-    """The count of coordinates by levels against its closed form; y stands for H^k."""
+Counted = Callable[[Any, Any], Any]
+"""The coordinates of a node by H and d."""
+
+
+def node_width(heads: Any, width: Any) -> Any:
+    """2Hd."""
+    return 2 * heads * width
+
+
+def width_equations(counted: Counted = node_width) -> tuple[Equation, ...]:
+    """The count of coordinates by levels against its closed form; y stands for H^k.
+
+    `counted` is what the closed form counts of a node.
+    """
     sympy: Any = import_module("sympy")
 
     heads, layers, width, tokens, y = sympy.symbols("H L d d_in y")
-    reads = 2 * heads * width
 
     def closed(power: Any) -> Any:  # (H - 1) times the count, k levels above the leaves
-        return reads * (power - 1) + (heads - 1) * power * tokens
+        return counted(heads, width) * (power - 1) + (heads - 1) * power * tokens
 
     return (
         Equation(name="a leaf has d_in coordinates", left=closed(1), right=(heads - 1) * tokens),
         Equation(
             name="a node has 2Hd coordinates and H subtrees",
             left=closed(heads * y),
-            right=(heads - 1) * reads + heads * closed(y),
+            right=(heads - 1) * node_width(heads, width) + heads * closed(y),
         ),
         Equation(
             name="for H = 1 a level adds 2d",
@@ -196,7 +207,9 @@ def width_equations() -> tuple[Equation, ...]:
     )
 
 
-def width_checks(count: Callable[[TransformerSize], int] | None = None) -> tuple[Check, ...]:
+def width_checks(
+    count: Callable[[TransformerSize], int] | None = None, *, counted: Counted = node_width
+) -> tuple[Check, ...]:
     """The closed form for all sizes, and the coordinates counted one by one at small ones."""
     wanted = count or _closed_form
 
@@ -217,7 +230,7 @@ def width_checks(count: Callable[[TransformerSize], int] | None = None) -> tuple
     return (
         covers(
             Identity(
-                equations=width_equations,
+                equations=lambda: width_equations(counted),
                 instances="all H >= 2 (and H = 1), L, d, d_in",
                 leans_on=(INDUCTION, COUNTING),
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from lowerbounds.dimension import dimension_checks
-from lowerbounds.dimension_models import Rules
+from lowerbounds.dimension_models import ModelPoint, Rules, drawn_point
 from lowerbounds.three_heads import Rules as ThreeHeads
 from lowerbounds.three_heads import three_heads_checks
 from verify.claims import Check
@@ -60,3 +61,16 @@ def wrong_at_two(value: Fraction) -> int:
 def the_sign_is_wrong_at_two() -> tuple[Check, ...]:
     """M serves with the other sign where det K = 2."""
     return three_heads_checks(ThreeHeads(sign=wrong_at_two))
+
+
+def without_the_first_layer(heads: int, layers: int, width: int, seed: int) -> ModelPoint:
+    """A drawn model, at a target whose weights are 0 in the first layer."""
+    point = drawn_point(heads, layers, width, seed)
+    nothing = (Fraction(0),) * heads
+    return replace(point, weights=(nothing, *point.weights[1:]))
+
+
+@mutant(of="lowerbounds.dimension", breaks="condition", name="zero_layer", latex=r"w^1 = 0")
+def weights_of_a_layer_may_be_zero() -> tuple[Check, ...]:
+    """The weight tensors move in L(H - 1) + 1 directions also where a layer's weights are 0."""
+    return dimension_checks(drawn=without_the_first_layer)

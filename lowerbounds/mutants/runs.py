@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lowerbounds.runs import runs_checks
+from lowerbounds.runs import grown, runs_checks
 from verify.claims import Check
 from verify.mutants import mutant
 
@@ -34,3 +34,14 @@ def a_run_holds_one_count() -> tuple[Check, ...]:
 def an_activation_has_two_bends() -> tuple[Check, ...]:
     """The bound for activations in three affine parts, such as min(max(z, 0), 2)."""
     return runs_checks(drawn=("clip",))
+
+
+@mutant(
+    of="lowerbounds.pieces.runs",
+    breaks="bound",
+    name="third_neuron",
+    latex=r"S + 1 \le 2 (\min(w, 2) + 1)^D",
+)
+def a_third_neuron_cuts_nothing() -> tuple[Check, ...]:
+    """A hidden layer makes no more runs than its first two neurons."""
+    return runs_checks(lambda width, runs: grown(min(width, 2), runs))

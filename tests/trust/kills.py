@@ -73,7 +73,7 @@ def main() -> None:
     while kills < arguments.times:
         out = place / f"disturbed-{folders}"
         while kills < arguments.times:
-            moment = moments.uniform(0.0, 0.6 * seconds)
+            moment = moments.uniform(0.0, 0.25 * seconds)
             if not killed(arguments, out, moment):
                 break
             kills += 1

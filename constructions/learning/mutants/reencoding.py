@@ -9,8 +9,9 @@ import numpy as np
 
 from constructions.learning.reencoding import Embedded, coefficients_of
 from constructions.learning.reencoding_claims import reencoding_checks
+from constructions.universal.ball_runs import Mask
 from constructions.universal.layouts import coordinates, tree_order
-from constructions.universal.nonlinearities import full_mask
+from constructions.universal.nonlinearities import causal_mask, full_mask
 from constructions.universal.rounding import exact
 from verify.claims import Check
 from verify.mutants import mutant
@@ -89,3 +90,23 @@ def logits_may_be_scaled() -> tuple[Check, ...]:
 def the_other_model_may_look_ahead() -> tuple[Check, ...]:
     """The re-encoded model attends to later tokens as well."""
     return reencoding_checks(mask=full_mask)
+
+
+SHORT_STRING = 8
+"""Tokens."""
+
+
+def full_when_short(length: int) -> Mask:
+    """The full mask of a short string, the causal one of others."""
+    return (full_mask if length <= SHORT_STRING else causal_mask)(length)
+
+
+@mutant(
+    of="learning.reencoding",
+    breaks="rule",
+    name="short",
+    latex=r"j \le i \text{ in one model only, for } n \le 8",
+)
+def short_strings_need_no_mask() -> tuple[Check, ...]:
+    """The re-encoded model attends to later tokens in strings of at most 8 tokens."""
+    return reencoding_checks(mask=full_when_short)

@@ -9,7 +9,8 @@ from constructions.machines import parity
 from constructions.machines.definitions import parity_mask
 from constructions.machines.parity import parity_machine
 from constructions.machines.parity_claims import recovery_checks, step_checks
-from constructions.machines.readings import Reading
+from constructions.machines.readings import Context, Reading
+from constructions.machines.window import WindowToken
 from constructions.machines.words import law_checks
 from verify.claims import Check
 from verify.mutants import mutant
@@ -98,3 +99,14 @@ def forgets_on_others(machine: Any) -> Any:
 def two_symbols_update_one_parity_on_other_machines() -> tuple[Check, ...]:
     """On a two-symbol append only the first symbol enters r, but for one machine."""
     return step_checks(make=forgets_on_others)
+
+
+def always_dropping(context: Context, token: WindowToken[Any]) -> Context:
+    """The context without its oldest token and with the new one, whatever the update bit."""
+    return (*context[1:], token)
+
+
+@mutant(of="machines.words.laws", breaks="rule", name="slide")
+def the_update_bit_is_ignored() -> tuple[Check, ...]:
+    """A context loses its oldest token with every new one."""
+    return law_checks(reading=Reading(slide=always_dropping))

@@ -8,7 +8,8 @@ from dataclasses import replace
 from constructions.machines.precision import WAYS, WindowSize
 from constructions.machines.precision_claims import frontier_checks
 from constructions.machines.readings import MARKER
-from constructions.machines.wraparound import wraparound_checks, xor_of_one_hots
+from constructions.machines.window import WindowLabel, WindowToken, WindowTransformer
+from constructions.machines.wraparound import token_of_bits, wraparound_checks, xor_of_one_hots
 from verify.claims import Check
 from verify.mutants import mutant
 
@@ -54,3 +55,17 @@ def the_marker_counts_as_a_symbol() -> tuple[Check, ...]:
     """The marker flips the bits of the symbols too."""
     rule = "(xor (or (= (disp t) d) ((_ is mark) (disp t))) (bits c d))"
     return wraparound_checks(rule, marker_flips_all)
+
+
+def read_backwards(
+    transformer: WindowTransformer[str], label: WindowLabel[str], bits: Sequence[int]
+) -> WindowToken[str]:
+    """The next token where the symbols' bits are read in reverse."""
+    *symbols, marker = bits
+    return token_of_bits(transformer, label, (*reversed(symbols), marker))
+
+
+@mutant(of="machines.precision.wraparound", breaks="rule", name="reversed")
+def bits_may_be_read_in_reverse() -> tuple[Check, ...]:
+    """The newest label and the symbols' bits in reverse determine the next token."""
+    return wraparound_checks(read=read_backwards)

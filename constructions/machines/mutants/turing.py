@@ -59,3 +59,34 @@ def grows_when_it_refreshes(machine: Any) -> Any:
 def the_marker_is_brought_back_without_sliding() -> tuple[Check, ...]:
     """The refresh does not remove the oldest token."""
     return chain_checks(Constructions(window=grows_when_it_refreshes))
+
+
+LARGE_ALPHABET = 4
+"""Symbols."""
+
+
+def no_growth_of_large_alphabets(source: TuringQueue) -> Any:
+    """A queue machine that does not grow on the left where there are four symbols or more."""
+    large = len(source.machine.alphabet) >= LARGE_ALPHABET
+    return no_growth(source) if large else source.queue_machine()
+
+
+@mutant(of="machines.chain", breaks="rule", name="large_alphabet")
+def the_growth_blank_is_dropped_for_large_alphabets() -> tuple[Check, ...]:
+    """With four symbols a step to the left of the separator appends one symbol only."""
+    return chain_checks(Constructions(queue=no_growth_of_large_alphabets))
+
+
+def moving_on(source: TuringQueue) -> Any:
+    """The queue machine of the Turing machine whose head moves right where it should stay."""
+    rules = {
+        place: rule if rule.move else replace(rule, move=1)
+        for place, rule in source.machine.rules.items()
+    }
+    return replace(source, machine=replace(source.machine, rules=rules)).queue_machine()
+
+
+@mutant(of="machines.chain", breaks="rule", name="stay")
+def a_head_that_stays_moves_right() -> tuple[Check, ...]:
+    """The queue machine moves right where the Turing machine stays."""
+    return chain_checks(Constructions(queue=moving_on))

@@ -105,3 +105,26 @@ def earlier_evens_outweigh_later_ones() -> tuple[Check, ...]:
 def the_readings_hold_for_the_paper_s_recipe() -> tuple[Check, ...]:
     """The readings hold for the checkpoint of the paper's recipe."""
     return geometry_checks(shipped("paper").model)
+
+
+@mutant(of="minimal.rule.holds", breaks="rule", name="groups", latex=r"\text{one group left out}")
+def a_compact_proof_may_leave_windows_out() -> tuple[Check, ...]:
+    """Covers that leave out the windows with 10 just before the + prove the rule."""
+    return holds_checks(covered=thinned)
+
+
+def counted_in_whole_numbers(model: Model, length: int) -> decision.Tally:
+    """The windows of a length as the model with its weights rounded to integers decides them."""
+    rounded = {name: np.rint(tensor) for name, tensor in model.tensors.items()}
+    return decision.counted(Model(tensors=rounded), length)
+
+
+@mutant(
+    of="minimal.rule.holds",
+    breaks="precision",
+    name="rounded",
+    latex=r"\theta \mapsto \lfloor \theta \rceil",
+)
+def a_count_may_round_the_weights() -> tuple[Check, ...]:
+    """Counting finds no wrong window if it rounds the weights to integers."""
+    return holds_checks(counted=counted_in_whole_numbers)

@@ -179,3 +179,17 @@ def repeated_elsewhere(model: Universal, hidden: int) -> Universal:
 def padding_may_repeat_a_unit_elsewhere() -> tuple[Check, ...]:
     """Padding may copy the first unit but for one head and two layers."""
     return common_width.padding_checks(pad=repeated_elsewhere)
+
+
+def as_without_residual(size: TransformerSize) -> int:
+    """The closed form with a = H (2r + 1)."""
+    base = size.heads * (2 * size.neurons + 1)
+    return sum(base**level * size.reads for level in range(size.layers)) + (
+        base**size.layers * size.token_width
+    )
+
+
+@mutant(of="universal.residual.width", breaks="bound", name="carried", latex=r"a = H (2r + 1)")
+def the_carried_branch_is_not_counted() -> tuple[Check, ...]:
+    """The recursion solves to the closed form with a = H (2 r + 1)."""
+    return block_widths.residual_width_checks(as_without_residual)

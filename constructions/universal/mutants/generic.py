@@ -103,3 +103,15 @@ def columns_may_be_repeated() -> tuple[Check, ...]:
 def random_models_may_read_keys_as_queries() -> tuple[Check, ...]:
     """Random models with R_K = R_Q have a P_0 of full column rank, as the witness has."""
     return generic.generic_checks(tree.LAYOUT, ATTENTION_ONLY, draw=keys_are_queries)
+
+
+@mutant(of="universal.generic.draws", breaks="construction", name="uniform")
+def uniform_draws_may_repeat_columns() -> tuple[Check, ...]:
+    """Uniform draws whose columns are all the same have full rank."""
+    return ranks.draws_checks(repeated_columns, normal=ranks.unchanged)
+
+
+@mutant(of="universal.generic.draws", breaks="construction", name="normal")
+def normal_draws_may_repeat_columns() -> tuple[Check, ...]:
+    """Normal draws whose columns are all the same have full rank."""
+    return ranks.draws_checks(normal=repeated_columns)

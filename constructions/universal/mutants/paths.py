@@ -9,6 +9,7 @@ from typing import Any
 from constructions.universal import (
     equations,
     lemma,
+    routed,
     sums,
     tree,
     unrolling,
@@ -123,3 +124,10 @@ def one_head_may_print_queries_as_keys() -> tuple[Check, ...]:
 def the_code_may_skip_a_head() -> tuple[Check, ...]:
     """Sums as the code forms them may leave out the last member, whatever the theory says."""
     return sums.sums_checks(total=all_but_the_last)
+
+
+@mutant(of="universal.probes.layer", breaks="construction", name="carried")
+def one_head_may_ask_with_its_keys_where_streams_are_carried_on() -> tuple[Check, ...]:
+    """Both models agree if a single head reads queries where keys are meant, streams carried on."""
+    broken = changed(routed.LAYOUT, where(one_head, keys_read_queries))
+    return lemma.lemma_checks(carried=broken)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from constructions.universal.enclosed import Gate, enclosure_checks
 from constructions.universal.floats import FORMATS, Floats, Format
 from constructions.universal.precision import Rules, generic_checks, sparse_checks
+from constructions.universal.refinement import refined_embedding
 from verify.claims import Check
 from verify.mutants import mutant
 from verify.rational import Matrix
@@ -91,3 +92,47 @@ def the_solved_embedding_may_be_of_lower_precision() -> tuple[Check, ...]:
 def a_coordinate_of_the_solved_embedding_may_be_wrong() -> tuple[Check, ...]:
     """The random simulation is as accurate if one entry of E is off by 1/8."""
     return generic_checks(Rules(stored=off_by(Fraction(1, 8))))
+
+
+@mutant(
+    of="universal.precision.sparse",
+    breaks="bound",
+    name="own",
+    latex=r"\|\widehat{\mathrm{UTF}}(X, \hat E) - T(X)\|_{\max} \le \|\hat T(X) - T(X)\|_{\max}",
+)
+def the_sparse_simulation_is_no_worse_than_the_target() -> tuple[Check, ...]:
+    """The sparse simulation's error is at most the target's own."""
+    return sparse_checks(Rules(times_own=1, units=0))
+
+
+@mutant(
+    of="universal.precision.generic",
+    breaks="bound",
+    name="condition",
+    latex=r"10\, u \max(1, \|T(X)\|_{\max})",
+)
+def the_condition_number_does_not_count() -> tuple[Check, ...]:
+    """The random simulation's error is at most 10 times the unit roundoff at that scale."""
+    return generic_checks(Rules(weighed=lambda _: 1.0))
+
+
+def solved_in_bfloat16(probes: Matrix, content: Matrix, _: Format) -> tuple[Matrix, int]:
+    """E^T solved in bfloat16, whatever the format of the run."""
+    return refined_embedding(probes, content, FORMATS["bfloat16"])
+
+
+@mutant(of="universal.precision.generic", breaks="precision", name="solved")
+def the_embedding_may_be_solved_in_lower_precision() -> tuple[Check, ...]:
+    """E may be solved in bfloat16 for runs in any format."""
+    return generic_checks(Rules(solved=solved_in_bfloat16))
+
+
+@mutant(
+    of="universal.precision.generic",
+    breaks="bound",
+    name="derived",
+    latex=r"u = 2^{-53} \text{ in every format}",
+)
+def bounds_of_double_precision_hold_in_all_for_draws() -> tuple[Check, ...]:
+    """The a-priori bounds of float64 hold in every format, for draws too."""
+    return generic_checks(Rules(model_of=always_double))

@@ -174,3 +174,9 @@ def one_head_may_hold_two_ones_in_a_row() -> tuple[Check, ...]:
 def one_head_may_read_a_spare_coordinate() -> tuple[Check, ...]:
     """One head of width 2 may read a spare coordinate where tokens have width 1."""
     return tree.padding_checks(changed(tree.LAYOUT, where(one_wide_head, spare_is_read)))
+
+
+@mutant(of="universal.tree.width", breaks="bound", name="keys", latex=r"H d \text{ in a node}")
+def the_columns_of_keys_are_not_counted() -> tuple[Check, ...]:
+    """The closed form counts H d coordinates in a node, those of the queries."""
+    return tree.width_checks(counted=lambda heads, width: heads * width)
