@@ -322,7 +322,7 @@ def test_a_single_point_is_no_curve() -> None:
 
 
 def claim(id: str) -> dict[str, Json]:
-    words = ("statement", "latex", "scope")
+    words = ("statement", "latex", "construction", "scope")
     status = dict.fromkeys(("expected", "status", "standing"), "BOUNDED")
     source = {"paper": "paper", "where": "Table 1"}
     lists: dict[str, Json] = {"uses": [], "trusts": [], "checks": []}

@@ -81,7 +81,7 @@ def cut(matrix: Any) -> None:
             lambda e: e["reencoded"]["fixed"]["size"].update(head_width=1),
             "the models have different sizes",
         ),
-        (EQUATIONS, TREE, shorter, "is not one-hot"),
+        (EQUATIONS, TREE, shorter, "there must be a value map per layer and head"),
         (EQUATIONS, TREE, lambda e: cut(e["reencoded"]["embedding"]), "another width than the mo"),
         (EQUATIONS, TREE, lambda e: cut(e["source"]["readout"]), "another shape"),
         (EQUATIONS, TREE, lambda e: e["source"]["readout"].update(over="0x3"), "power of 2"),

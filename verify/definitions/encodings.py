@@ -10,7 +10,7 @@ from typing import Any
 from verify.definitions.draws import Whole, drawn_integers
 from verify.definitions.models import target_layers
 from verify.definitions.plain import dot, product, require, rows_of, transposed
-from verify.definitions.universal import Sizes, columns_of
+from verify.definitions.universal import Sizes, columns_of, require_ungated
 
 Sparse = tuple[int, dict[int, int]]
 """A column: of how many drawn factors its entries are, and its entries that are not 0, by row."""
@@ -47,6 +47,7 @@ def block_shapes(sizes: Sizes, width: int, layer: int) -> list[tuple[int, int]]:
 def placed_model(sizes: Sizes, model: Any) -> PlainModel:
     """The model of the places of its ones."""
     width = model["width"]
+    require_ungated(sizes, model)
 
     def columns(places: Any, height: int, count: int) -> list[Sparse]:
         found = columns_of(places, height, count).values()
@@ -181,6 +182,7 @@ def check_encoding(exhibit: Any) -> None:
     sizes = Sizes.of(target["size"])
     require(model["size"] == target["size"], "target and model have different sizes")
     require_target(sizes, target)
+    require(sizes.neurons or not exhibit["scales"], "only gated blocks have scales")
     plain = fixed_model(sizes, model)
     rows, over = embedding_of(sizes, plain, exhibit)
     probes, content = probe_sides(sizes, plain, exhibit)
