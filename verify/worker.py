@@ -188,7 +188,7 @@ class Worker:
         if self._process is None or self._process.poll() is not None:
             self._buffer = b""
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "verify.worker"],
+                [sys.executable, *["-O"] * sys.flags.optimize, "-m", "verify.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
