@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 FILE = '''"""A claim that never ends."""
 
@@ -61,3 +62,43 @@ def test_the_worker_of_a_run_that_is_killed_ends_as_well(tmp_path: Path) -> None
     run.send_signal(signal.SIGKILL)
     run.wait()
     worker.wait(timeout=60)
+
+
+OPTIMISED = '''"""A claim about the interpreter that settles it."""
+
+import sys
+
+from verify.claims import Source, claim, covers
+from verify.counterexamples import Counterexample
+from verify.methods.exhaustive import Exhaustive
+from verify.ranges import Range
+from verify.verdicts import Status
+
+ONE = Range(bound="one interpreter", over=lambda: [1])
+
+
+def asserts(level):
+    if sys.flags.optimize == level:
+        return None
+    return Counterexample(text="other flags", instance={"optimize": sys.flags.optimize})
+
+
+@claim(id="flags.one", source=Source("a", "b"), latex="", scope="", expected=Status.BOUNDED)
+def optimised():
+    """Workers run under the flags of the command."""
+    ranges = {"quick": ONE, "standard": ONE, "deep": ONE}
+    return (covers(Exhaustive(holds=asserts, ranges=ranges, exhibit=lambda n: n)),)
+'''
+
+
+@pytest.mark.parametrize(("flags", "status"), [(["-O"], 0), ([], 1)])
+def test_workers_run_under_the_flags_of_the_command(
+    flags: list[str], status: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "flags.py"
+    path.write_text(OPTIMISED)
+    command = [sys.executable, *flags, "-m", "reports.cli", "verify", str(path)]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stdout + done.stderr
