@@ -306,8 +306,9 @@ def _recheck_body(
     body: dict[str, Any], record: Any, claim: Any, number: int, solver: str | None
 ) -> Outcome:
     check = claim["checks"][number]
+    schema = body.get("schema")
+    require(schema == SCHEMA, f"its schema is {schema!r}, not {SCHEMA!r}: another version made it")
     require(set(body) == FIELDS, "it has other fields than a certificate")
-    require(body["schema"] == SCHEMA, f"its schema is {body['schema']!r}, not {SCHEMA!r}")
     require(body["claim"] == claim["id"], f"it belongs to claim {body['claim']!r}")
     statement = sha256(claim["statement"].encode()).hexdigest()
     require(body["statement"] == statement, "it belongs to another statement")
