@@ -236,17 +236,14 @@ def recheck(
     jobs: Jobs = None,
 ) -> None:
     """Recheck every certificate of a run in a fresh process that imports nothing of the suite."""
-    import verify as core
+    from reports.rechecking import command
 
-    script = Path(str(core.__file__)).with_name("recheck.py")
-    command = [sys.executable, "-I", str(script), str(folder)]
-    command += ["--solver", solver] if solver else []
-    command += ["--jobs", str(jobs)] if jobs else []
-    status = subprocess.run(command, check=False).returncode
+    status = subprocess.run(command(folder, solver=solver, jobs=jobs), check=False).returncode
     if regenerate and status != WRONG_USAGE:
         from reports.regeneration import differences
 
-        found = list(differences(folder, jobs or os.cpu_count() or 1, Limits()))
+        with progress() as watch:
+            found = list(differences(folder, jobs or os.cpu_count() or 1, Limits(), watch))
         show([f"{'rejected':13} {what}: {words}" for what, words in found])
         counted = "1 difference" if len(found) == 1 else f"{len(found)} differences"
         show([f"{counted} from what the claims' code states"])

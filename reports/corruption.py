@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-import verify as core
 from reports import output
 from reports import record as records
+from reports.rechecking import command
+from reports.regeneration import differing
 from verify.certificates import Seal, sealed
 from verify.corruptions import corruptions, patterns
 from verify.verdicts import Json
 
-RECHECK = Path(str(core.__file__)).with_name("recheck.py")
 REFUSED = ("rejected", "unreadable")
 MOST_BYTES = 200_000
 """Larger instances are left out where smaller ones have the same fields."""
@@ -43,14 +42,17 @@ class Specimen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrupted:
-    """A specimen with one field broken, and what the rechecker said of it."""
+    """A specimen with one field broken, and who noticed.
+
+    `outcome` is what the rechecker said; `difference` what the comparison with the claim did.
+    """
 
     specimen: Specimen
     place: str
     change: str
     content: Json
     outcome: str = ""
-    words: str = ""
+    difference: str = ""
 
     @property
     def refused(self) -> bool:
@@ -134,7 +136,7 @@ def rechecked(broken: Iterable[Corrupted], folder: Path, jobs: int) -> list[Corr
     broken = list(broken)
     claims: dict[str, dict[str, Any]] = {}
     certificates: dict[str, bytes] = {}
-    order: list[tuple[str, int]] = []
+    named: list[tuple[str, str, bytes]] = []
     for one in broken:
         claim = one.specimen.claim
         name = f"{claim['id']}.{one.specimen.check['status'].lower()}"
@@ -150,23 +152,19 @@ def rechecked(broken: Iterable[Corrupted], folder: Path, jobs: int) -> list[Corr
             seed=0,
         )
         digest, data = sealed(seal, {"kind": one.specimen.kind, **one.content})
+        _, right = sealed(seal, {"kind": one.specimen.kind, **one.specimen.content})
         certificates[digest] = data
-        order.append((name, len(row["checks"])))
-        row["checks"].append(
-            {**one.specimen.check, "covers": True, "certificate": records.place_of(digest)}
-        )
+        place, method = records.place_of(digest), one.specimen.check["method"]
+        named.append((f"{name} check {len(row['checks'])} ({method})", place, right))
+        row["checks"].append({**one.specimen.check, "covers": True, "certificate": place})
     output.require_writable(folder, (records.RECORD,))
     output.write_certificates(folder, certificates)
     record = {"schema": records.SCHEMA, "profile": "quick", "seed": 0, "claims": [*claims.values()]}
     output.write(folder / records.RECORD, records.canonical(record))
     said = _said(folder, jobs)
-    answers = [
-        said[f"{name} check {number} ({one.specimen.check['method']})"]
-        for one, (name, number) in zip(broken, order, strict=True)
-    ]
     return [
-        replace(one, outcome=outcome, words=words)
-        for one, (outcome, words) in zip(broken, answers, strict=True)
+        replace(one, outcome=said[what], difference=differing(folder / place, right))
+        for one, (what, place, right) in zip(broken, named, strict=True)
     ]
 
 
@@ -240,16 +238,12 @@ def _claim(claim: Mapping[str, Json], name: str, status: str) -> dict[str, Any]:
     }
 
 
-def _said(folder: Path, jobs: int) -> dict[str, tuple[str, str]]:
-    command = [sys.executable, "-I", str(RECHECK), str(folder), "--jobs", str(jobs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = [
-        line
-        for line in done.stdout.splitlines()[:-1]
-        if not line.startswith("rejected      claim ")
-    ]
-    said: dict[str, tuple[str, str]] = {}
-    for line in lines:
-        what, _, words = line[14:].partition(": ")
-        said[what] = (line[:13].strip(), words)
+def _said(folder: Path, jobs: int) -> dict[str, str]:
+    """The rechecker's outcome on each check, by what it calls it."""
+    asked = command(folder, jobs=jobs)
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    said: dict[str, str] = {}
+    for line in done.stdout.splitlines()[:-1]:
+        what, _, _ = line[14:].partition(": ")
+        said[what] = line[:13].strip()
     return said

@@ -150,13 +150,13 @@ def _shown(outcome: Outcome, setting: Setting) -> Iterator[Shown]:
 def _field(name: str, ways: Sequence[Corrupted]) -> Planted:
     """A field is guarded if each way to break it is seen beside what the claim states."""
     refused = sum(one.refused for one in ways)
-    seen = sum(one.content != one.specimen.content for one in ways)
+    seen = sum(bool(one.difference) for one in ways)
     return Planted(
         id=name,
         of=str(ways[0].specimen.claim["id"]),
         kind="certificate",
         breaks="certificate",
-        outcome="killed" if seen == len(ways) else "survived",
+        outcome="killed" if all(one.refused or one.difference for one in ways) else "survived",
         by=(),
         words=", ".join(dict.fromkeys(one.change for one in ways)),
         reason=f"recheck.py refuses {refused} of {len(ways)} by itself, the comparison with the "

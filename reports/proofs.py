@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,30 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports import output
-from verify.methods.smt import CVC5_RESOURCES
 from verify.verdicts import Json
 
 PROOFS = "proofs"
 SECONDS = 600.0
 """Per certificate."""
 PROVE = """
-import json, sys, cvc5
+import json, sys
+from verify.methods.smt import cvc5_proof
 for script in json.load(sys.stdin):
-    solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("enum-inst", "true")
-    solver.setOption("produce-proofs", "true")
-    solver.setOption("rlimit-per", sys.argv[1])
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "goal")
-    symbols = parser.getSymbolManager()
-    answers = []
-    while not (command := parser.nextCommand()).isNull():
-        answers.append(str(command.invoke(solver, symbols)).strip())
-    proof = None
-    if "unsat" in answers:
-        proof = solver.proofToString(solver.getProof()[0], cvc5.ProofFormat.CPC)
-        proof = proof.decode() if isinstance(proof, bytes) else proof
-    print(json.dumps(proof), flush=True)
+    print(json.dumps(cvc5_proof(script)), flush=True)
 """
 
 
@@ -80,11 +67,17 @@ def _goals(certificate: bytes) -> list[dict[str, Json]]:
 
 def _proofs(goals: list[dict[str, Json]]) -> list[str | None]:
     """A proof per goal; None where cvc5 gave none within its limits, or ended."""
-    command = [sys.executable, "-c", PROVE, str(CVC5_RESOURCES)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     text = json.dumps([goal["smtlib"] for goal in goals])
     try:
         done = subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
+            [sys.executable, "-c", PROVE],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            env=environment,
         )
     except subprocess.TimeoutExpired:
         return [None] * len(goals)

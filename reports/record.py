@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from reports.selection import Selection
 from verify.certificates import Seal, sealed
-from verify.claims import Setting, standings
+from verify.claims import Claim, Setting, standings
 from verify.errors import CertificateError, RecordError
 from verify.run import Outcome
 from verify.sources import fingerprint
@@ -69,14 +69,7 @@ def build(selection: Selection, setting: Setting, outcomes: Iterable[Outcome]) -
     standing = standings(selection.claims, statuses)
     claims: list[Json] = [
         {
-            "id": item.id,
-            "source": {"paper": item.source.paper, "where": item.source.where},
-            "statement": item.statement,
-            "latex": item.latex,
-            "construction": fingerprint(item),
-            "scope": item.scope,
-            "uses": list(item.uses),
-            "expected": item.expected.name,
+            **stated(item),
             "status": statuses[item.id].name,
             "standing": standing[item.id].name,
             "trusts": list(union(row["trusts"] for row in checks[item.id])),
@@ -134,6 +127,20 @@ def _coverage(selection: Selection, papers: Set[str]) -> list[Json]:
         for item in selection.coverage
         if item.paper in papers or not selection.selectors
     ]
+
+
+def stated(item: Claim) -> dict[str, Json]:
+    """What a record repeats of a claim, whatever its checks come to."""
+    return {
+        "id": item.id,
+        "source": {"paper": item.source.paper, "where": item.source.where},
+        "statement": item.statement,
+        "latex": item.latex,
+        "construction": fingerprint(item),
+        "scope": item.scope,
+        "uses": list(item.uses),
+        "expected": item.expected.name,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

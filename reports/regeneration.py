@@ -8,25 +8,26 @@ anew from the claims and compared, byte by byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
 from reports import record as records
-from reports.selection import select, stdout_to_stderr
-from verify.claims import Claim, Setting, States
+from reports.running import Watch, run_checks
+from reports.selection import select
+from verify.claims import Setting, States
 from verify.errors import RecordError
-from verify.run import Outcome, settle
+from verify.run import Outcome
 from verify.sources import fingerprint
 from verify.verdicts import Json
 from verify.worker import Limits
 
 MOST_WORDS = 60
+UNASKED = ("status", "evidence", "trusts", "instances")
+"""What a check's row says of its outcome, which is not known where only goals are stated."""
 
 
-def differences(folder: Path, jobs: int, limits: Limits) -> Iterator[tuple[str, str]]:
+def differences(folder: Path, jobs: int, limits: Limits, watch: Watch) -> Iterator[tuple[str, str]]:
     """(what, words) for all that differs; nothing if the run is what the claims state now.
 
     Raises:
@@ -46,80 +47,57 @@ def differences(folder: Path, jobs: int, limits: Limits) -> Iterator[tuple[str, 
         yield "record", "it was made by other sources than these; use the version that wrote it"
         return
     for name, item in claims.items():
-        for key, value in _stated(item).items():
+        for key, value in records.stated(item).items():
             if recorded[name][key] != value:
                 yield f"claim {name}", f"its {key} differs: {_beside(recorded[name][key], value)}"
-    with (
-        stdout_to_stderr(),
-        ThreadPoolExecutor(jobs) as executor,
-        closing(_stating(claims.values(), executor, setting, limits)) as outcomes,
-    ):
-        for outcome in outcomes:
-            rows = recorded[outcome.claim.id]["checks"]
-            what = f"{outcome.claim.id} check {outcome.check} ({outcome.method})"
-            if outcome.check >= len(rows):
-                yield what, "the record does not have it"
-            else:
-                yield from ((what, said) for said in _compared(folder, rows, outcome, setting))
-    for name, item in claims.items():
-        if len(recorded[name]["checks"]) > len(item.checks()):
-            yield f"claim {name}", "the record has more checks than it"
-
-
-def _stating(
-    claims: Iterable[Claim], executor: Executor, setting: Setting, limits: Limits
-) -> Generator[Outcome, None, None]:
-    yield from settle(claims, executor, setting, limits, purpose="state")
-
-
-def _stated(item: Claim) -> dict[str, Json]:
-    return {
-        "source": {"paper": item.source.paper, "where": item.source.where},
-        "statement": item.statement,
-        "latex": item.latex,
-        "scope": item.scope,
-        "uses": list(item.uses),
-        "expected": item.expected.name,
-    }
+        if len(recorded[name]["checks"]) != len(item.checks()):
+            yield f"claim {name}", "the record has another number of checks than it"
+    run = run_checks([*claims.values()], setting, limits, jobs, watch, purpose="state")
+    if run.interrupted:
+        raise KeyboardInterrupt
+    for outcome in run.outcomes:
+        rows = recorded[outcome.claim.id]["checks"]
+        what = f"{outcome.claim.id} check {outcome.check} ({outcome.method})"
+        if outcome.check < len(rows):
+            compared = _compared(folder, rows[outcome.check], outcome, setting)
+            yield from ((what, words) for words in compared)
 
 
 def _compared(
-    folder: Path, rows: list[dict[str, Json]], outcome: Outcome, setting: Setting
+    folder: Path, row: Mapping[str, Json], outcome: Outcome, setting: Setting
 ) -> Iterator[str]:
     """How the record's row, and the certificate that it names, differ from a fresh statement."""
-    row, fresh = rows[outcome.check], records.written_check(outcome, setting)
+    fresh = records.written_check(outcome, setting)
     method = outcome.claim.checks()[outcome.check].method
-    asked = (
-        ("method", "covers", "scope", "certificate") if isinstance(method, States) else fresh.row
-    )
-    for key in asked:
-        if key != "certificate" and row[key] != fresh.row[key]:
-            yield f"its {key} differs: {_beside(row[key], fresh.row[key])}"
-    if row["certificate"] == fresh.row["certificate"]:
-        for name, data in fresh.certificate.items():
-            yield from _held(folder / records.place_of(name), data)
-    elif row["certificate"] is None or fresh.row["certificate"] is None:
-        yield f"its certificate differs: {_beside(row['certificate'], fresh.row['certificate'])}"
-    else:
-        (data,) = fresh.certificate.values()
-        yield from _held(folder / row["certificate"], data)
+    unasked = {"certificate", *(UNASKED if isinstance(method, States) else ())}
+    for key, value in fresh.row.items():
+        if key not in unasked and row[key] != value:
+            yield f"its {key} differs: {_beside(row[key], value)}"
+    place, wanted = row["certificate"], fresh.row["certificate"]
+    if place is None or wanted is None:
+        if place != wanted:
+            yield f"its certificate differs: {_beside(place, wanted)}"
+        return
+    (data,) = fresh.certificate.values()
+    difference = differing(folder / place, data)
+    if difference:
+        yield difference
 
 
-def _held(path: Path, wanted: bytes) -> Iterator[str]:
-    """How a certificate's file differs from what it must hold."""
+def differing(path: Path, wanted: bytes) -> str:
+    """How a certificate's file differs from the bytes that it must hold; nothing if it does not."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        yield f"its certificate cannot be read: {error.strerror}"
-        return
-    if data != wanted:
-        try:
-            found = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            yield f"its certificate is not JSON: {error}"
-            return
-        place, ours, theirs = _first_difference(found, json.loads(wanted), "certificate")
-        yield f"{place} differs: {_beside(ours, theirs)}"
+        return f"its certificate cannot be read: {error.strerror}"
+    if data == wanted:
+        return ""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        return f"its certificate is not JSON: {error}"
+    place, ours, theirs = _first_difference(found, json.loads(wanted), "certificate")
+    return f"{place} differs: {_beside(ours, theirs)}"
 
 
 def _first_difference(found: Json, wanted: Json, place: str) -> tuple[str, Json, Json]:

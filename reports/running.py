@@ -139,7 +139,15 @@ def run_checks(
             with (
                 WatchedExecutor(jobs, watch) as executor,
                 closing(
-                    _settled(sound, executor, setting, limits, wanted, ledger, purpose)
+                    settle(
+                        sound,
+                        executor,
+                        setting,
+                        limits,
+                        methods=wanted,
+                        ledger=ledger,
+                        purpose=purpose,
+                    )
                 ) as settled,
             ):
                 for outcome in settled:
@@ -151,20 +159,6 @@ def run_checks(
         outcomes=tuple(outcomes[key] for key in sorted(outcomes)),
         interrupted=interrupted,
         seconds=time.monotonic() - started,
-    )
-
-
-def _settled(
-    claims: list[Claim],
-    executor: WatchedExecutor,
-    setting: Setting,
-    limits: Limits,
-    wanted: frozenset[str] | None,
-    ledger: Ledger | None,
-    purpose: Purpose,
-) -> Generator[Outcome, None, None]:
-    yield from settle(
-        claims, executor, setting, limits, methods=wanted, ledger=ledger, purpose=purpose
     )
 
 

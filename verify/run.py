@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 
@@ -93,7 +93,7 @@ def settle(
     methods: Iterable[str] | None = None,
     purpose: Purpose = "settle",
     ledger: Ledger | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Yield an outcome for every check of the claims, as they are settled.
 
     `methods` restricts to checks by the named methods; with the purpose "state" a verdict's

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
 import constructions
 import lowerbounds
@@ -25,11 +24,6 @@ def our_mutants() -> dict[str, Mutant]:
 def our_claims() -> dict[str, Claim]:
     """Every claim of the suite, by id."""
     return {item.id: item for item in (*claims_in(constructions), *claims_in(lowerbounds))}
-
-
-def ids_in(*modules: str) -> list[str]:
-    """The ids of the mutants that the modules state, sorted."""
-    return sorted(item.claim.id for name in modules for item in mutants_in(import_module(name)))
 
 
 @cache

@@ -20,16 +20,6 @@ from verify.methods.smt import open_z3
 from verify.smtlib import ground
 
 refuting = load_file(Path(__file__).with_name("refuting.py"))
-MUTANTS = refuting.ids_in(
-    "constructions.machines.mutants.parity",
-    "constructions.machines.mutants.window",
-    "constructions.machines.mutants.turing",
-)
-
-
-@pytest.mark.parametrize("name", MUTANTS)
-def test_the_instance_checks_refute_each_mutant_with_a_witness(name):
-    refuting.require_refuted(name)
 
 
 def window(rules, goals):

@@ -16,11 +16,6 @@ refuting = load_file(Path(__file__).with_name("refuting.py"))
 BUILT = "minimal.built.every_context"
 
 
-@pytest.mark.parametrize("name", refuting.ids_in("constructions.minimal.mutants.built"))
-def test_the_instance_checks_refute_each_mutant_with_a_witness(name: str) -> None:
-    refuting.require_refuted(name)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "rules"),
     [

@@ -10,18 +10,15 @@ from verify.claims import load_file
 from verify.verdicts import Status
 
 refuting = load_file(Path(__file__).with_name("refuting.py"))
-MUTANTS = refuting.ids_in("lowerbounds.mutants.runs")
 RUNS = "lowerbounds.pieces.runs"
 UNSEEN = f"twin.{RUNS}.third_neuron"
 """Wrong at widths of which the theory is given no network, and left to the instance check."""
+SEEN = sorted(
+    name for name, item in refuting.our_mutants().items() if item.of == RUNS and name != UNSEEN
+)
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_the_instance_checks_refute_each_mutant_with_a_witness(name: str) -> None:
-    refuting.require_refuted(name)
-
-
-@pytest.mark.parametrize("name", [name for name in MUTANTS if name != UNSEEN])
+@pytest.mark.parametrize("name", SEEN)
 def test_no_solver_proves_a_broken_rule(name: str) -> None:
     assert refuting.proof_of(name).status is Status.UNKNOWN
 

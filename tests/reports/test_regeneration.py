@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from reports.progress import PlainProgress
 from reports.record import canonical as record_text
 from reports.regeneration import differences
 from verify.certificates import canonical
@@ -57,7 +58,7 @@ def changed(folder: Path, claim: str, method: str, change: Callable[[Any, Any], 
 
 
 def found(folder: Path) -> list[str]:
-    return [f"{what}: {words}" for what, words in differences(folder, 1, Limits())]
+    return [f"{what}: {words}" for what, words in differences(folder, 1, Limits(), PlainProgress())]
 
 
 def rechecked(folder: Path) -> int:

@@ -47,21 +47,37 @@ def open_z3() -> Ask:
 
 def open_cvc5() -> Ask:
     """Cvc5, anew for each goal."""
-    engine: Any = import_module("cvc5")
+    return lambda script: _asked_cvc5(script)[0]
 
-    def ask(script: str) -> str:
-        solver = engine.Solver(engine.TermManager())
-        solver.setOption("enum-inst", "true")
-        solver.setOption("rlimit-per", str(CVC5_RESOURCES))
-        parser = engine.InputParser(solver)
-        parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, script, "goal")
-        symbols = parser.getSymbolManager()
-        answers: list[str] = []
-        while not (command := parser.nextCommand()).isNull():
-            answers.append(str(command.invoke(solver, symbols)).strip())
-        return next((a for a in answers if a in ("sat", "unsat")), "unknown")
 
-    return ask
+def cvc5_proof(script: str) -> str | None:
+    """cvc5's own proof of a goal, in its format CPC; None if it finds the goal not valid."""
+    answer, solver = _asked_cvc5(script, proofs=True)
+    if answer != "unsat":
+        return None
+    proof: Any = solver.proofToString(solver.getProof()[0], _cvc5().ProofFormat.CPC)
+    return proof.decode() if isinstance(proof, bytes) else str(proof)
+
+
+def _cvc5() -> Any:
+    return import_module("cvc5")
+
+
+def _asked_cvc5(script: str, *, proofs: bool = False) -> tuple[str, Any]:
+    """cvc5's answer to a script's one check-sat, and the solver that gave it."""
+    engine = _cvc5()
+    solver = engine.Solver(engine.TermManager())
+    solver.setOption("enum-inst", "true")
+    solver.setOption("rlimit-per", str(CVC5_RESOURCES))
+    if proofs:
+        solver.setOption("produce-proofs", "true")
+    parser = engine.InputParser(solver)
+    parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, script, "goal")
+    symbols = parser.getSymbolManager()
+    answers: list[str] = []
+    while not (command := parser.nextCommand()).isNull():
+        answers.append(str(command.invoke(solver, symbols)).strip())
+    return next((a for a in answers if a in ("sat", "unsat")), "unknown"), solver
 
 
 SOLVERS: dict[str, Callable[[], Ask]] = {"z3": open_z3, "cvc5": open_cvc5}
