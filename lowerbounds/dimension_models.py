@@ -28,7 +28,7 @@ Values = tuple[tuple[Matrix, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the argument states of scaling; each refutable twin replaces one.
+    """What the argument states of scaling; each mutant replaces one.
 
     E goes with s and U with s^readout_power; of the 2 m coordinates `fixed` can be fixed by it.
     """

@@ -39,7 +39,7 @@ def unknowns(heads: int, layers: int, token_width: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is claimed; refutable twins change one of them.
+    """What is claimed; mutants change one of them.
 
     readout     how a model's readout enters
     needed      the equations without which some combination vanishes, from H, L and d_in

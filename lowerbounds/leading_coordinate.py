@@ -180,7 +180,7 @@ def layer_goals(worlds: Worlds, least: int = 2) -> tuple[Goal, ...]:
 
 
 GAIN = "(+ (/ {bound} {hat}) 1.0)"
-"""The last layer's scale for a bound and the normalised coordinate; a refutable twin changes it."""
+"""The last layer's scale for a bound and the normalised coordinate; a mutant changes it."""
 
 
 def exceeding_goals(worlds: Worlds, gain: str = GAIN) -> tuple[Goal, ...]:

@@ -24,7 +24,7 @@ from lowerbounds.meeting_theory import Worlds
 from verify.smtlib import Axiom, Goal, Theory, World
 
 D1_RULE = "(+ (div i 2) (ite (= (mod i 4) 3) 1 0))"
-"""The larger degree for H = i; a refutable twin replaces it."""
+"""The larger degree for H = i; a mutant replaces it."""
 
 _DECLARATIONS = """
 (declare-sort Poly 0)

@@ -71,7 +71,7 @@ def joined(before: Coordinate, after: Coordinate, head: int) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The three rules of the construction; each refutable twin replaces one."""
+    """The three rules of the construction; each mutant replaces one."""
 
     degrees: Callable[[int], tuple[int, int]] = middle_degrees
     coordinates: Callable[[int, int, int], tuple[Coordinate, ...]] = all_coordinates

@@ -140,7 +140,7 @@ ZERO_RANGES: dict[Profile, Range] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is claimed of a fixed model and of the target; refutable twins change one of them.
+    """What is claimed of a fixed model and of the target; mutants change one of them.
 
     most: the largest square of a normalised coordinate, from m
     limits: the bound of each output coordinate, from the model and B, B^2 >= most

@@ -28,7 +28,7 @@ SPREADS = (Fraction(0), Fraction(1), Fraction(-9, 5))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is claimed; refutable twins change one of them.
+    """What is claimed; mutants change one of them.
 
     room      what a normalised coordinate is at most in size, from m
     scale     the target's last scale

@@ -100,9 +100,9 @@ _STREAM = Axiom(
 )
 
 EMBEDDED = "(mul zero E)"
-"""The fixed model's stream at X = 0; a refutable twin adds a trained shift."""
+"""The fixed model's stream at X = 0; a mutant adds a trained shift."""
 OTHER = "1.0"
-"""How far beta_1 is from the fixed output's first entry; a refutable twin says 0."""
+"""How far beta_1 is from the fixed output's first entry; a mutant says 0."""
 
 
 def _theory(name: str, worlds: Worlds, *axioms: Axiom) -> Theory:

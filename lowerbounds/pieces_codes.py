@@ -52,7 +52,7 @@ TURNS = (
 )
 CODE_RULE = "(+ (* (+ w 1) (code j p)) (turns j (width (+ j 1)) p))"
 BOUND_RULE = "(* (+ w 1) (bound j))"
-"""How the number of pieces grows with a layer; a refutable twin replaces it."""
+"""How the number of pieces grows with a layer; a mutant replaces it."""
 _CODES = (
     Axiom("first code", "(forall ((p Real)) (= (code 0 p) 0))", "one piece before any layer"),
     Axiom(

@@ -43,7 +43,7 @@ def two_tokens(place: int) -> Numbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """How logits and inputs are chosen; each refutable twin changes one.
+    """How logits and inputs are chosen; each mutant changes one.
 
     Of 144 choices tried (nine rules for the second token, four for c, four spacings of the first)
     this is one of those that 128 bits certified at (H, L) = (4, 1), (5, 2), (3, 3) and (2, 5).

@@ -53,7 +53,7 @@ def turned(kernel: Vector, sign: int) -> Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How M is chosen, in the code and as terms of the theory; each refutable twin replaces one."""
+    """How M is chosen, in the code and as terms of the theory; each mutant replaces one."""
 
     sign: Callable[[Fraction], int] = lambda value: 1 if value >= 0 else -1
     move: Callable[[Vector, int], Vector] = turned

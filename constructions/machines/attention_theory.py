@@ -215,7 +215,7 @@ def softmax_goals(worlds: Worlds) -> tuple[Goal, ...]:
 
 
 VALUE_RULE = "(ite (and (block i) (= j (- i n))) 1.0 0.0)"
-"""Entry (i, j) of V; a refutable twin replaces it."""
+"""Entry (i, j) of V; a mutant replaces it."""
 _COPIED = (
     "(forall ((i Int) (v Tok)) (! (= (vsum i v {k}) (ite (and (block i) (< (- i n) {k})) "
     "(entry v (- i n)) 0.0)) :pattern ((vsum i v {k}))))"

@@ -28,7 +28,7 @@ from verify.smtlib import Symbol, World
 from verify.verdicts import Json, Status
 
 MakeNetwork = Callable[[ControlGraph[str], int], MachineNetwork[str]]
-"""Makes the network of a control graph and S; a refutable twin puts a wrong one in."""
+"""Makes the network of a control graph and S; a mutant puts a wrong one in."""
 
 _LONGEST = 2
 

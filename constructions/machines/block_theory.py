@@ -77,7 +77,7 @@ _PARITIES = (
     ),
 )
 THRESHOLD = "(+ 1 (ite (reads a) n 0))"
-"""The number of terms less 1; a refutable twin lowers it."""
+"""The number of terms less 1; a mutant lowers it."""
 
 
 def _neuron_axiom(threshold: str) -> Axiom:

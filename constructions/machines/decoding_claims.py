@@ -53,7 +53,7 @@ _DECODING = """
 """
 
 HOT_RULE = "(or (= j (place v)) (= j (+ n n (row v))) (= j (+ n n r (update v))))"
-"""Where emb(v) is 1; a refutable twin drops a block."""
+"""Where emb(v) is 1; a mutant drops a block."""
 
 
 def decoding_theory(hot_rule: str, worlds: Callable[[], Iterable[World]]) -> Theory:

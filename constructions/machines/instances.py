@@ -86,7 +86,7 @@ def failure(case: RunCase, text: str) -> Counterexample:
 # --- Theorem 7 -------------------------------------------------------------------------------
 
 ParityMaker = Callable[[QueueMachine[Control]], ParityHistMachine[Stored[Control]]]
-"""Makes a parity-HIST machine of a queue machine; a refutable twin puts a wrong one in."""
+"""Makes a parity-HIST machine of a queue machine; a mutant puts a wrong one in."""
 
 
 def parity_fails(make: ParityMaker) -> Callable[[RunCase], Counterexample | None]:
@@ -174,7 +174,7 @@ def _named(
 # --- Theorem 9 -------------------------------------------------------------------------------
 
 WindowMaker = Callable[[ParityHistMachine[Stored[Control]]], WindowTransformer[Stored[Control]]]
-"""Makes a transformer of a parity-HIST machine; a refutable twin puts a wrong one in."""
+"""Makes a transformer of a parity-HIST machine; a mutant puts a wrong one in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

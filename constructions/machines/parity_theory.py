@@ -49,7 +49,7 @@ _RUNS = """
 """
 
 KEPT_RULE = "(xor (has p y) (ite (two q s) (xor (= y (o1 q s)) (= y (o2 q s))) (= y (o1 q s))))"
-"""Entry y of the next stored parity, q and s the queue machine's; a refutable twin replaces it."""
+"""Entry y of the next stored parity, q and s the queue machine's; a mutant replaces it."""
 
 
 def parity_vectors() -> tuple[Axiom, ...]:

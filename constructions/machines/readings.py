@@ -51,7 +51,7 @@ def contexts_up_to(tokens: Sequence[WindowToken[str]], length: int) -> Iterator[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How the code reads words and contexts; a refutable twin puts a wrong function in."""
+    """How the code reads words and contexts; a mutant puts a wrong function in."""
 
     sem: Callable[[Context, str], Word] = definitions.sem
     markers: Callable[[Context, str], int] = definitions.markers

@@ -45,7 +45,7 @@ Part = Literal["layers", "counts", "labels", "run"]
 Graph = ControlGraph[Stored[Control]]
 Network = MachineNetwork[Stored[Control]]
 MakeNetwork = Callable[[Graph, int], Network]
-"""Makes the network of a control graph and S; a refutable twin puts a wrong one in."""
+"""Makes the network of a control graph and S; a mutant puts a wrong one in."""
 
 _BOOKS = {book.machine.name: book for book in TEXTBOOK}
 

@@ -14,10 +14,10 @@ def relu(term: str) -> str:
 
 
 FOLD_RULE = f"(+ {relu('(- {a} {b})')} {relu('(- {b} {a})')})"
-"""What a level makes of x = a at b = 2^l y; a refutable twin replaces it."""
+"""What a level makes of x = a at b = 2^l y; a mutant replaces it."""
 MARGIN = "(* (* 2.0 {s}) (- {y} (* 2.0 {w})))"
 READ_RULE = f"(- {relu(MARGIN)} {relu(f'(- {MARGIN} 1.0)')})"
-"""The bit from w; a refutable twin replaces it."""
+"""The bit from w; a mutant replaces it."""
 
 SIZE = "(ite (>= {a} {b}) (- {a} {b}) (- {b} {a}))"
 """|a - b|."""

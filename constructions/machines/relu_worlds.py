@@ -13,7 +13,7 @@ from constructions.machines.relu import Number, ReluNetwork, WindowSize
 from verify.smtlib import World
 
 Make = Callable[[int, int, int], ReluNetwork]
-"""Makes the parity network of so many symbols, K and s; a refutable twin puts a wrong one in."""
+"""Makes the parity network of so many symbols, K and s; a mutant puts a wrong one in."""
 
 
 def _sums(network: ReluNetwork, bits: int, entries: list[Fraction]) -> list[list[Number]]:

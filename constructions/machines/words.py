@@ -47,7 +47,7 @@ INDUCTION_CONSTANTS = """
 """
 
 SEM_RULE = "(ite ((_ is mark) (disp t)) (sem c) (wcons (symof (disp t)) (sem c)))"
-"""sem of the context t c; a refutable twin replaces it."""
+"""sem of the context t c; a mutant replaces it."""
 
 
 def word_definitions() -> tuple[Axiom, ...]:

@@ -58,7 +58,7 @@ from verify.smtlib import Axiom, Goal, Theory, World
 from verify.verdicts import Json, Status
 
 Bits = Callable[[Sequence[str], Sequence[str]], tuple[int, ...]]
-"""The bits of displayed symbols, by coordinate; a refutable twin puts a wrong one in."""
+"""The bits of displayed symbols, by coordinate; a mutant puts a wrong one in."""
 
 
 def xor_of_one_hots(coordinates: Sequence[str], displayed: Iterable[str]) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ _WRAPAROUND = """
 (declare-const c1 Ctx)
 """
 FLIP_RULE = "(xor (= (disp t) d) (bits c d))"
-"""The bits of the context t c at d; a refutable twin replaces it."""
+"""The bits of the context t c at d; a mutant replaces it."""
 
 BITS_SEM = Law(
     name="bits of symbols",

@@ -41,7 +41,7 @@ TOP = NUMBERS - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How the weights are chosen; each refutable twin replaces one.
+    """How the weights are chosen; each mutant replaces one.
 
     `query` is q_2 over u; `bonus` what being even adds to s, by T; `odd` is u of an odd number.
     """

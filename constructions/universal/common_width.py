@@ -72,7 +72,7 @@ def common_width(size: TransformerSize) -> int:
 # --- theory ----------------------------------------------------------------------------------
 
 ZERO_UNIT = "(= (down j) zero)"
-"""What a padded unit's down row is; the refutable twin replaces it."""
+"""What a padded unit's down row is; the mutant replaces it."""
 
 _DECLARATIONS = (
     MATRICES

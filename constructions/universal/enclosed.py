@@ -198,7 +198,7 @@ def outputs_agree(
     """The obligation that both outputs' balls agree to 30 decimals.
 
     `embedded` is what becomes of the exact E, `gate_of` the universal model's gate for the
-    target's: both are the identity but for the refutable twins.
+    target's: both are the identity but for the mutants.
     """
 
     def decide(case: SoftCase, bits: int) -> Decision:

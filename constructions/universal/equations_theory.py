@@ -77,7 +77,7 @@ def _product(name: str, factor: str) -> tuple[Axiom, ...]:
 def equations_theory(worlds: Callable[[], Iterator[World]], swap: bool = False) -> Theory:
     """P and C as stacks of blocks, and the products that the paper prints.
 
-    `swap` exchanges the head whose factor a block of P holds: the refutable twin.
+    `swap` exchanges the head whose factor a block of P holds: the mutant.
     """
     probe_axioms = _recursion("P", "RV", "R", "P_l")
     if swap:

@@ -67,7 +67,7 @@ _DECLARATIONS = (
 )
 
 SCALE = "(mul (WU j) (alpha j i))"
-"""Column (j, i) of U^: the scale stands on the linear branch; a refutable twin moves it."""
+"""Column (j, i) of U^: the scale stands on the linear branch; a mutant moves it."""
 
 _JI = "(forall ((j Int) (i Int)) (! (=> (inIJ j i) {0}) :pattern ({1})))"
 _J = "(forall ((j Int)) (! (=> (inJ j) {0}) :pattern ({1})))"

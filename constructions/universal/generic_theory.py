@@ -42,7 +42,7 @@ _DECLARATIONS = """
 
 
 ENTRY_OF_IDENTITY = "(ite (= i c) 1.0 0.0)"
-"""What the witness has where column c of P_0 selects row i; a refutable twin changes it."""
+"""What the witness has where column c of P_0 selects row i; a mutant changes it."""
 
 _POLYNOMIALS = (
     Axiom(

@@ -77,7 +77,7 @@ def _family(name: str, member: str) -> str:
 
 
 FACTORS = "(= (mul (FQ l h) (transpose (FK l h))) (mul (WQ l h) (transpose (WK l h))))"
-"""What the coefficients' factors must satisfy; the refutable twins drop it."""
+"""What the coefficients' factors must satisfy; the mutants drop it."""
 
 
 LOGITS = Axiom(

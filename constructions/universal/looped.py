@@ -104,7 +104,7 @@ def looped_on(places: Coordinates) -> Universal:
 # --- theory ----------------------------------------------------------------------------------
 
 PREPEND_PATH = "(= (path (push g i) s) (path i (- s 1)))"
-"""What stands behind the new first head; the refutable twins replace it."""
+"""What stands behind the new first head; the mutants replace it."""
 
 _DECLARATIONS = """
 (declare-fun push (Int Co) Co)

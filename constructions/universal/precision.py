@@ -59,7 +59,7 @@ Solver = Callable[[Matrix, Matrix, Format], tuple[Matrix, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the refutable twins change; as they stand, nothing is broken.
+    """What the mutants change; as they stand, nothing is broken.
 
     `stored` is what becomes of the exact E before it is rounded; `model_of` is the format that
     a-priori bounds assume for the format of a run. `times_own` and `units` are the sparse bound's;

@@ -37,7 +37,7 @@ Change = Callable[[Block], Block]
 
 
 def unchanged(block: Block) -> Block:
-    """The draw as it is; the refutable twins spoil it."""
+    """The draw as it is; the mutants spoil it."""
     return block
 
 

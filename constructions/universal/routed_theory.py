@@ -29,7 +29,7 @@ _DECLARATIONS = """
 """
 
 BRANCH = "(+ (carried l) (* 2 (* H d)) (* (- h 1) (w l)) c)"
-"""Where R_V^{l,h} sends coordinate c; the refutable twins replace it."""
+"""Where R_V^{l,h} sends coordinate c; the mutants replace it."""
 
 
 def routed_theory(kind: str, branch: str, worlds: Callable[[], Iterable[World]]) -> Theory:

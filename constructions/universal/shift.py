@@ -95,7 +95,7 @@ def shift_embedding(target: Target, width: int) -> Matrix:
 # --- theory ----------------------------------------------------------------------------------
 
 SHIFT_RULE = "(= (shift (at i o)) (at (+ i 1) o))"
-"""What the value map does to a column; the refutable twins replace it."""
+"""What the value map does to a column; the mutants replace it."""
 
 _DECLARATIONS = """
 (declare-sort Co 0)

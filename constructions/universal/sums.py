@@ -139,7 +139,7 @@ _DECLARATIONS = (
 )
 
 PARTIAL_STEP = "(add (partial f m) (at f (+ m 1)))"
-"""The sum of one more member; the refutable twin drops it."""
+"""The sum of one more member; the mutant drops it."""
 
 
 def sums_theory(partial_step: str = PARTIAL_STEP) -> Theory:

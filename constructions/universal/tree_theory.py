@@ -31,7 +31,7 @@ _DECLARATIONS = """
 """
 
 MASK_RULE = "(and (>= (depth i) l) (= (path i l) g))"
-"""Which coordinates R_V^{l,g} keeps; the refutable twins replace it."""
+"""Which coordinates R_V^{l,g} keeps; the mutants replace it."""
 
 
 def _reads(function: str, kind: str, head: str = "g") -> str:

@@ -40,7 +40,7 @@ _UNROLLING = (
 )
 
 EXTENSION = "(= (right (snoc q h)) (mul (right q) (V (len q) h)))"
-"""How the value factors of a path grow; the refutable twins replace it."""
+"""How the value factors of a path grow; the mutants replace it."""
 
 
 def unrolling_theory(extension: str, worlds: Callable[[], Iterator[World]]) -> Theory:
