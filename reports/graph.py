@@ -56,11 +56,29 @@ def connected(claims: Iterable[Mapping[str, Json]]) -> tuple[Drawing, Drawing]:
     """The claims that rest on each other, layered, and the others in a grid."""
     uses = {item["id"]: list(item["uses"]) for item in claims}
     uses = {key: sorted({used for used in rest if used in uses}) for key, rest in uses.items()}
+    uses = _without_cycles(uses)
     joined = {key for key, rest in uses.items() if rest} | {
         u for rest in uses.values() for u in rest
     }
     layered = _layered({key: rest for key, rest in sorted(uses.items()) if key in joined})
     return layered, _grid(sorted(uses.keys() - joined))
+
+
+def _without_cycles(uses: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The uses that can be drawn: claims that rest on themselves, which are BROKEN, lose those."""
+    import networkx
+
+    graph: Any = networkx.DiGraph((user, used) for user, rest in uses.items() for used in rest)
+    graph.add_nodes_from(uses)
+    ring_of = {
+        key: place
+        for place, ring in enumerate(networkx.strongly_connected_components(graph))
+        for key in ring
+    }
+    return {
+        user: [used for used in rest if ring_of[used] != ring_of[user]]
+        for user, rest in uses.items()
+    }
 
 
 def _layered(uses: Mapping[str, Sequence[str]]) -> Drawing:

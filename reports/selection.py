@@ -13,10 +13,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 
-from verify.claims import Claim, claims_in, load_file, with_dependencies
+from verify.claims import Claim
 from verify.coverage import Coverage, coverage_in
-from verify.errors import CertiformerError, ClaimError, ClaimFileError, SelectorError
+from verify.dependencies import with_dependencies
+from verify.errors import CertiformerError, ClaimFileError, SelectorError
 from verify.findings import Finding, findings_in
+from verify.loading import add_claim, claims_in, load_file
 
 OURS = ("constructions", "lowerbounds")
 """The packages whose claims need no path."""
@@ -46,7 +48,7 @@ def select(selectors: Sequence[str]) -> Selection:
     Raises:
         SelectorError: a selector matches nothing.
         ClaimFileError: a file with claims cannot be imported.
-        ClaimError: an id occurs twice, is used but not stated, or rests on itself.
+        ClaimError: a claim's id is not dotted lower-case words.
     """
     with stdout_to_stderr():
         return _selection(tuple(selectors))
@@ -63,16 +65,16 @@ def _selection(selectors: tuple[str, ...]) -> Selection:
         if module is None:
             modules.append(load_file(selector))
         for item in named[selector]:
-            _add(known, item)
+            add_claim(known, item)
             if module is None:
                 files.setdefault(item.id, selector)
     if len(named) < len(set(selectors)) or not selectors or _unstated(known):
         for item in our_claims():
-            _add(known, item)
+            add_claim(known, item)
     chosen: dict[str, Claim] = {}
     for selector in selectors or ("*",):
         found = named[selector] if selector in named else _matching(selector, known)
-        chosen |= {item.id: item for item in found}
+        chosen |= {item.id: known[item.id] for item in found}
     claims = tuple(with_dependencies(chosen.values(), known))
     return Selection(
         selectors=selectors,
@@ -100,15 +102,6 @@ def is_path(selector: str) -> bool:
     if selector.endswith(".py") or any(mark in selector for mark in separators):
         return True
     return (Path(selector) / "__init__.py").is_file()
-
-
-def _add(known: dict[str, Claim], item: Claim) -> None:
-    other = known.setdefault(item.id, item)
-    if (other.module, other.path) != (item.module, item.path):
-        raise ClaimError(
-            f"claim id {item.id} stands in {other.path or other.module} and in "
-            f"{item.path or item.module}; ids must be unique, so rename one"
-        )
 
 
 def _unstated(known: dict[str, Claim]) -> bool:
@@ -157,8 +150,16 @@ def _matching(selector: str, known: Mapping[str, Claim]) -> list[Claim]:
 def _no_match(selector: str, known: Iterable[str]) -> str:
     ids = sorted(known)
     close = difflib.get_close_matches(selector, ids, n=CLOSE_MATCHES, cutoff=0.5)
-    close = close or [key for key in ids if selector.strip("*") in key][:CLOSE_MATCHES]
-    remedy = f"did you mean {' or '.join(close)}?" if close else "`certiformer list` shows every id"
+    if not close and (part := selector.strip("*")):
+        close = [key for key in ids if part in key][:CLOSE_MATCHES]
+    if selector and Path(selector).is_dir():
+        remedy = "the folder of this name is no package: put an __init__.py into it"
+    elif selector and Path(selector).is_file():
+        remedy = "the file of this name is no Python file: its name must end in .py"
+    elif close:
+        remedy = f"did you mean {' or '.join(close)}?"
+    else:
+        remedy = "`certiformer list` shows every id"
     return (
         f"selector {selector!r} must be a claim id, a glob over ids, or the path of a Python file "
         f"or package, got one that matches no claim; {remedy}"

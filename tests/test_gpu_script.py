@@ -13,7 +13,7 @@ import pytest
 
 from constructions.learning.files import read_run
 from reports.figures.precision import figures, points_of_device
-from verify.claims import load_file
+from verify.loading import load_file
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "tests" / "gpu" / "run.py"

@@ -15,7 +15,9 @@ import pytest
 
 import constructions
 import lowerbounds
-from verify.claims import Claim, claims_in, with_dependencies
+from verify.claims import Claim
+from verify.dependencies import with_dependencies
+from verify.loading import claims_in
 from verify.verdicts import Status
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +51,7 @@ def test_importing_every_construction_loads_no_heavy_library() -> None:
 
 def test_building_every_check_loads_no_heavy_library() -> None:
     script = (
-        "import sys, constructions, lowerbounds\nfrom verify.claims import claims_in\n"
+        "import sys, constructions, lowerbounds\nfrom verify.loading import claims_in\n"
         "for package in (constructions, lowerbounds):\n"
         "    for item in claims_in(package): item.checks()\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"

@@ -13,7 +13,8 @@ import lowerbounds
 from reports.mutant_selection import field_of
 from reports.mutation import Work, broken_claims, broken_formulas, mutate
 from reports.progress import PlainProgress
-from verify.claims import Setting, claims_in
+from verify.claims import Setting
+from verify.loading import claims_in
 from verify.mutants import mutants_in
 from verify.worker import Limits
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
 
-from verify.claims import modules_of
 from verify.errors import ClaimError
+from verify.loading import modules_of
 
 NOT_RUN = "an experiment that is not run here"
 NO_CONTENT = "it states nothing that could fail"

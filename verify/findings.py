@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal, get_args
 
-from verify.claims import Source, modules_of
+from verify.claims import Source
+from verify.containment import contained
 from verify.errors import ClaimError
+from verify.loading import modules_of
 
 Kind = Literal["confirmed", "sharper", "gap", "discrepancy"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -41,8 +43,12 @@ class Finding:
     module: str
 
     def text(self) -> str:
-        """What was verified, with its numbers computed."""
-        return " ".join(self.write().split())
+        """What was verified, with its numbers computed; why not, if that raises."""
+        try:
+            with contained():
+                return " ".join(self.write().split())
+        except (Exception, SystemExit) as error:
+            return f"Its text cannot be computed: {type(error).__name__}: {error}"
 
     def stands(self, reached: Collection[str]) -> bool:
         """Whether all claims that it rests on are among those that stand as expected."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
 
-from verify.claims import Check, Claim, Source, claim, modules_of
+from verify.claims import Check, Claim, Source, claim
 from verify.errors import ClaimError
+from verify.loading import modules_of
 from verify.verdicts import Status
 
 Breaks = Literal["construction", "rule", "size", "bound", "condition", "data", "precision"]

@@ -8,6 +8,7 @@ what passes them. Nothing is pickled; a dead worker costs one check.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -23,8 +24,10 @@ from typing import IO, Any, Literal
 
 import psutil
 
-from verify.claims import Claim, Method, Mutates, Setting, States, claims_in, load_file
+from verify.claims import Claim, Method, Mutates, Setting, States
+from verify.containment import contained
 from verify.errors import WorkerError
+from verify.loading import claims_in, load_file
 from verify.mutants import mutants_in
 from verify.verdicts import Json, Verdict, broken, unknown
 
@@ -32,6 +35,8 @@ POLL_SECONDS = 0.2
 PARENT_SECONDS = 1.0
 ATTEMPTS = 2
 INTERRUPTED = "interrupted before it was settled"
+_SET_CHILD_SUBREAPER = 36
+"""Linux's PR_SET_CHILD_SUBREAPER, from <linux/prctl.h>."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +107,23 @@ def _end_with_parent(parent: int) -> None:
     """End this process soon after its parent did, which could not stop it if it was killed."""
     while os.getppid() == parent:
         time.sleep(PARENT_SECONDS)
+    _end_what_it_started()
     os._exit(1)
+
+
+def _adopt_orphans() -> None:
+    """Have what a claim's children start and leave become this process's own, on Linux."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_what_it_started() -> None:
+    """Kill what a claim left running, and take its status so that nothing is left of it."""
+    while left := _family(os.getpid()):
+        for process in left:
+            _kill(process)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
 
 
 def serve() -> None:
@@ -113,8 +134,11 @@ def serve() -> None:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    _adopt_orphans()
     for line in requests:
-        verdict = perform(json.loads(line))
+        with contained():
+            verdict = perform(json.loads(line))
+        _end_what_it_started()
         answers.write(json.dumps(verdict.as_json()) + "\n")
         answers.flush()
 
@@ -214,8 +238,7 @@ class Worker:
         family = _family(process.pid)
         process.kill()
         for member in family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.kill()
+            _kill(member)
         process.wait()
         for pipe in (process.stdin, process.stdout):
             with contextlib.suppress(OSError):
@@ -233,6 +256,11 @@ def _family(pid: int) -> list[psutil.Process]:
         return psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def _kill(process: psutil.Process) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process.kill()
 
 
 def _resident_bytes(pid: int) -> int:

@@ -20,8 +20,9 @@ from constructions.universal.definitions import Target, TransformerSize
 from constructions.universal.instances import random_target
 from constructions.universal.probes import coefficients, probe
 from constructions.universal.tree import LAYOUT
-from verify.claims import Setting, claims_in
+from verify.claims import Setting
 from verify.engines import Engine, computing_by
+from verify.loading import claims_in
 from verify.run import settle
 from verify.verdicts import Status
 

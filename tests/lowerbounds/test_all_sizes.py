@@ -21,8 +21,9 @@ from lowerbounds.path_series import (
     stated_target,
     times,
 )
-from verify.claims import Claim, Setting, claims_of
+from verify.claims import Claim, Setting
 from verify.errors import SizeError
+from verify.loading import claims_of
 from verify.rational import Matrix
 
 CLAIMS = [

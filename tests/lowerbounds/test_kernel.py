@@ -27,10 +27,11 @@ from lowerbounds.kernel_models import (
     residue,
 )
 from lowerbounds.shared_attention import weight_tensor
-from verify.claims import Setting, claims_of
+from verify.claims import Setting
 from verify.definitions.paths import check_vanishing_paths
 from verify.definitions.plain import RejectedError
 from verify.errors import SizeError
+from verify.loading import claims_of
 from verify.rational import Matrix
 from verify.verdicts import Status
 

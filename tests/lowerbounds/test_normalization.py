@@ -42,10 +42,11 @@ from lowerbounds.post_norm_models import (
     random_model,
     shifted_target,
 )
-from verify.claims import Setting, claims_of
+from verify.claims import Setting
 from verify.definitions.normalization import check_large_output, check_zero_input
 from verify.definitions.plain import RejectedError
 from verify.errors import InexactError, ShapeError, SizeError
+from verify.loading import claims_of
 from verify.rational import Matrix
 from verify.verdicts import Status
 

@@ -20,9 +20,10 @@ from lowerbounds.normalization_shift_instances import (
     Shifted,
     shift_exhibit,
 )
-from verify.claims import Setting, claims_of
+from verify.claims import Setting
 from verify.definitions.normalization import check_shifted_output
 from verify.definitions.plain import RejectedError
+from verify.loading import claims_of
 from verify.rational import Matrix
 from verify.verdicts import Status
 

@@ -22,7 +22,8 @@ from lowerbounds.line_networks import (
     zigzag,
 )
 from lowerbounds.pieces_worlds import dense, trace
-from verify.claims import Setting, claims_of
+from verify.claims import Setting
+from verify.loading import claims_of
 
 (CLAIM,) = claims_of(pieces)
 

@@ -6,7 +6,8 @@ from functools import cache
 
 import constructions
 import lowerbounds
-from verify.claims import Claim, Setting, claims_in
+from verify.claims import Claim, Setting
+from verify.loading import claims_in
 from verify.mutants import Mutant, mutants_in
 from verify.verdicts import Status, Verdict, claim_status
 

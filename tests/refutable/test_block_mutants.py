@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from constructions.universal.ranks import draws_checks
-from verify.claims import load_file
+from verify.loading import load_file
 from verify.verdicts import Status
 
 refuting = load_file(Path(__file__).with_name("refuting.py"))

@@ -15,7 +15,7 @@ from constructions.machines.readings import word_worlds
 from constructions.machines.window_claims import bound_checks, ready_goals, refresh_goals
 from constructions.machines.window_theory import Code, Rules, window_theory, window_worlds
 from constructions.machines.words import LAWS, SEM_RULE, law_goals
-from verify.claims import load_file
+from verify.loading import load_file
 from verify.methods.smt import open_z3
 from verify.smtlib import ground
 

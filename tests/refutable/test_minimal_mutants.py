@@ -9,7 +9,7 @@ import pytest
 from constructions.minimal.built import Rules, built
 from constructions.minimal.decision import decide, smallest_counterexample
 from constructions.minimal.exact import judge
-from verify.claims import load_file
+from verify.loading import load_file
 from verify.verdicts import Status
 
 refuting = load_file(Path(__file__).with_name("refuting.py"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.claims import load_file
+from verify.loading import load_file
 from verify.verdicts import Status
 
 refuting = load_file(Path(__file__).with_name("refuting.py"))

@@ -14,9 +14,10 @@ import pytest
 
 from reports.record import build
 from reports.selection import OURS, select
-from verify.claims import Setting, Source, claims_in
+from verify.claims import Setting, Source
 from verify.errors import ClaimError
 from verify.findings import KINDS, Finding, finding, findings_in
+from verify.loading import claims_in
 from verify.run import Outcome
 from verify.verdicts import Status, Verdict
 
@@ -59,6 +60,7 @@ def test_each_finding_is_there_when_every_claim_stands() -> None:
         assert item["kind"] in KINDS
         assert item["title"]
         assert item["text"] == FINDINGS[key].text()
+        assert "cannot be computed" not in item["text"]
         assert set(item["claims"]) <= set(CLAIMS)
 
 
@@ -162,4 +164,28 @@ def test_a_file_of_ones_own_has_findings_too(tmp_path: Path) -> None:
     assert (item["id"], item["text"], item["claims"]) == ("own.gap", "42 & more", ["own.one"])
     page = (out / "index.html").read_text()
     assert "A gap of &lt;script&gt;" in page
-    assert "<script>" not in page
+    assert "A gap of <script>" not in page
+
+
+def fails() -> str:
+    """A gap."""
+    return str(1 // 0)
+
+
+def is_none() -> Any:
+    """A gap."""
+
+
+def leaves() -> str:
+    """A gap."""
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [(fails, "ZeroDivisionError: "), (is_none, "AttributeError: "), (leaves, "SystemExit: 0")],
+)
+def test_a_finding_whose_text_fails_says_so(write: Callable[[], str], said: str) -> None:
+    source = Source("p", "w")
+    item = finding(id="own.gap", kind="gap", source=source, words="w", claims=("own.one",))(write)
+    assert item.text().startswith(f"Its text cannot be computed: {said}")

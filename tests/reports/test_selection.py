@@ -80,20 +80,7 @@ def test_an_unknown_id_names_the_close_ones() -> None:
         ("raise SystemExit(0)", ClaimFileError, "SystemExit"),
         ("1 +", ClaimFileError, "SyntaxError"),
         ("x = 1", SelectorError, "must state at least one"),
-        ('@stated("a.b", text="")\ndef f(): return []', ClaimError, "must have a docstring"),
         ('@stated("A b")\ndef f(): return []', ClaimError, "dotted lower-case"),
-        (
-            '@stated("a.b")\ndef f(): return []\n@stated("a.b")\ndef g(): return []',
-            ClaimError,
-            "ids must be unique",
-        ),
-        ('@stated("a.b", uses=("a.c",))\ndef f(): return []', ClaimError, "no claim is called"),
-        (
-            '@stated("a.b", uses=("a.c",))\ndef f(): return []\n'
-            '@stated("a.c", uses=("a.b",))\ndef g(): return []',
-            ClaimError,
-            "must not rest on itself",
-        ),
     ],
 )
 def test_a_wrong_file_is_told_apart(
@@ -103,15 +90,48 @@ def test_a_wrong_file_is_told_apart(
         select([str(claims(body))])
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('@stated("a.b", text="")\ndef f(): return []', "must have a docstring"),
+        (
+            '@stated("a.b")\ndef f(): return []\n@stated("a.b")\ndef g(): return []',
+            "ids must be unique",
+        ),
+        ('@stated("a.b", uses=("a.c",))\ndef f(): return []', "no claim is called"),
+        (
+            '@stated("a.b", uses=("a.c",))\ndef f(): return []\n'
+            '@stated("a.c", uses=("a.b",))\ndef g(): return []',
+            "must not rest on itself",
+        ),
+    ],
+)
+def test_a_misstated_claim_has_a_fault_and_the_others_have_none(
+    claims: Claims, good: str, body: str, words: str
+) -> None:
+    found = {item.id: item.fault for item in select([str(claims(good + body))]).claims}
+    assert words in found.pop("a.b")
+    assert all("must not rest on itself" in fault for fault in [found.pop("a.c", "")] if fault)
+    assert set(found.values()) == {""}
+    assert len(found) == 3
+
+
 def test_an_absent_file_is_told() -> None:
     with pytest.raises(ClaimFileError, match="no such file"):
         select(["nowhere/claims.py"])
 
 
-def test_an_id_in_two_files_is_told(claims: Claims, good: str) -> None:
+def test_an_id_in_two_files_is_a_fault_whichever_is_chosen(claims: Claims, good: str) -> None:
     first, second = claims(good), claims(good, "again.py")
-    with pytest.raises(ClaimError, match="ids must be unique"):
-        select([str(first), str(second)])
+    for item in select([str(first), str(second)]).chosen:
+        assert f"stands in {second} (" in item.fault
+        assert f"and in {first} (" in item.fault
+
+
+def test_an_id_of_ours_in_a_file_is_a_fault(claims: Claims) -> None:
+    path = claims('@stated("universal.tree.width")\ndef f(): return []')
+    (item,) = select([str(path), "universal.tree.width"]).chosen
+    assert "and in constructions.universal.tree (" in item.fault
 
 
 def test_what_a_file_prints_stays_off_stdout(

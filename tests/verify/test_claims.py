@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.claims import (
-    Check,
-    Claim,
-    Source,
-    claim,
-    claims_in,
-    claims_of,
-    covers,
-    load_file,
-    standings,
-    supports,
-    with_dependencies,
-)
+from verify.claims import Check, Claim, Source, claim, covers, supports
+from verify.dependencies import standings, with_dependencies
 from verify.errors import ClaimError, ClaimFileError
+from verify.loading import claims_in, claims_of, load_file
 from verify.methods.witness import Witness
 from verify.verdicts import Status
 
@@ -66,7 +57,7 @@ def test_an_id_that_is_not_dotted_lower_case_words_is_refused(name: str) -> None
         stated(name)
 
 
-def test_a_claim_without_a_docstring_is_refused() -> None:
+def test_a_claim_without_a_docstring_has_a_fault() -> None:
     decorate = claim(
         id="paper.one",
         source=Source("paper", "1"),
@@ -76,10 +67,10 @@ def test_a_claim_without_a_docstring_is_refused() -> None:
     )
 
     def silent() -> list[Check]:
-        return []
+        return [covers(ONE)]
 
     with pytest.raises(ClaimError) as error:
-        decorate(silent)
+        decorate(silent).checks()
     assert str(error.value) == (
         "claim paper.one (silent) must have a docstring, which is its statement; got none"
     )
@@ -106,17 +97,38 @@ def test_a_selection_brings_what_it_rests_on() -> None:
     assert [item.id for item in with_dependencies([claims["p.c"]], claims)] == ["p.a", "p.b", "p.c"]
 
 
-def test_a_claim_that_rests_on_itself_is_refused_with_the_cycle() -> None:
-    claims = known(a=("c",), b=("a",), c=("b",))
-    with pytest.raises(ClaimError) as error:
-        with_dependencies([claims["p.a"]], claims)
-    assert "p.a -> p.c -> p.b -> p.a" in str(error.value)
+def faults(chosen: str, claims: dict[str, Claim]) -> dict[str, str]:
+    return {item.id: item.fault for item in with_dependencies([claims[chosen]], claims)}
 
 
-def test_an_unknown_id_in_uses_is_refused() -> None:
-    claims = known(a=("z",))
-    with pytest.raises(ClaimError, match=r"claim p\.a uses 'p\.z', which no claim is called"):
-        with_dependencies([claims["p.a"]], claims)
+def test_claims_that_rest_on_themselves_have_the_cycle_as_their_fault() -> None:
+    claims = known(a=("c",), b=("a", "e"), c=("b",), d=("a",), e=())
+    found = faults("p.d", claims)
+    assert found["p.a"] == (
+        "claim p.a must not rest on itself, got p.a -> p.c -> p.b -> p.a; drop one of these uses"
+    )
+    assert "p.b -> p.a -> p.c -> p.b" in found["p.b"]
+    assert (found["p.d"], found["p.e"]) == ("", "")
+
+
+def test_a_claim_that_uses_itself_has_a_fault() -> None:
+    assert "got p.a -> p.a;" in faults("p.a", known(a=("a",)))["p.a"]
+
+
+def test_an_unknown_id_in_uses_is_a_fault() -> None:
+    found = faults("p.b", known(a=("z",), b=("a",)))
+    assert found["p.a"].startswith("claim p.a uses 'p.z', which no claim is called; correct")
+    assert found["p.b"] == ""
+
+
+def test_what_rests_on_a_cycle_or_on_an_unknown_id_stands_broken() -> None:
+    claims = known(a=("c",), b=("a",), c=("b",), d=("a",), e=("z",), f=("e",), g=())
+    statuses = {
+        name: Status.PROVED if name in ("p.d", "p.f", "p.g") else Status.BROKEN for name in claims
+    }
+    standing = standings(claims.values(), statuses)
+    assert {name for name in claims if standing[name] is Status.PROVED} == {"p.g"}
+    assert {standing[name] for name in claims if name != "p.g"} == {Status.BROKEN}
 
 
 @given(st.lists(st.sampled_from(Status), min_size=4, max_size=4))
@@ -167,14 +179,39 @@ def test_claims_that_a_module_imports_are_not_its_own(tmp_path: Path) -> None:
     assert claims_of(load_file(path)) == []
 
 
-def test_two_claims_of_one_id_are_refused(tmp_path: Path) -> None:
+def test_two_claims_of_one_id_are_one_with_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "twice.py"
     path.write_text(
-        FILE.format(name="one") + FILE.format(name="one").replace("def one", "def two"),
+        FILE.format(name="one")
+        + FILE.format(name="one").replace("def one", "def two")
+        + FILE.format(name="three").replace("def one", "def three"),
         encoding="utf-8",
     )
-    with pytest.raises(ClaimError, match=r"claim id mine\.one stands in .* and in"):
-        claims_in(load_file(path))
+    (one, three) = claims_in(load_file(path))
+    assert one.fault == (
+        f"claim id mine.one stands in {path} (one) and in {path} (two); "
+        "ids must be unique, so rename one"
+    )
+    assert three.fault == ""
+
+
+def test_a_claim_under_two_names_is_one_claim(tmp_path: Path) -> None:
+    path = tmp_path / "named.py"
+    path.write_text(FILE.format(name="one") + "\n\nother = one\n", encoding="utf-8")
+    (item,) = claims_in(load_file(path))
+    assert item.fault == ""
+
+
+def test_a_file_that_changes_the_folder_or_forks_leaves_this_process_alone(tmp_path: Path) -> None:
+    path, seen = tmp_path / "moving.py", Path.cwd()
+    path.write_text(
+        f"import os\nos.chdir({str(tmp_path)!r})\nos.fork()\n" + FILE.format(name="moved"),
+        encoding="utf-8",
+    )
+    process = os.getpid()
+    (item,) = claims_in(load_file(path))
+    assert (item.id, os.getpid(), Path.cwd()) == ("mine.moved", process, seen)
+    os.wait()
 
 
 @pytest.mark.parametrize(
@@ -200,8 +237,17 @@ def test_a_missing_file_and_a_folder_without_claims_are_refused(tmp_path: Path) 
         load_file(tmp_path)
 
 
-def test_a_misstated_claim_in_a_file_keeps_its_own_error(tmp_path: Path) -> None:
+def test_a_misstated_claim_costs_no_other_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "misstated.py"
-    path.write_text(FILE.format(name="one").replace('"""It holds."""', ""), encoding="utf-8")
-    with pytest.raises(ClaimError, match="must have a docstring"):
+    silent = FILE.format(name="silent").replace('"""It holds."""', "")
+    path.write_text(FILE.format(name="one") + silent.replace("def one", "def two"), "utf-8")
+    one, two = claims_in(load_file(path))
+    assert one.fault == ""
+    assert two.fault.startswith("claim mine.silent (two) must have a docstring")
+
+
+def test_an_id_that_cannot_be_one_keeps_its_own_error(tmp_path: Path) -> None:
+    path = tmp_path / "misstated.py"
+    path.write_text(FILE.format(name="One"), encoding="utf-8")
+    with pytest.raises(ClaimError, match="dotted lower-case words"):
         load_file(path)

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import strategies as st
 
 from verify.balls import Balls
-from verify.claims import Method, Setting, claims_of, load_file
+from verify.claims import Method, Setting
 from verify.counterexamples import Counterexample
 from verify.engines import DECIDED_TWICE, Engine, computing_by, decided, remembered, work
 from verify.errors import DisagreementError, PrecisionError
+from verify.loading import claims_of, load_file
 from verify.methods.enclosure import Decision, Enclosure, Undecided
 from verify.methods.exhaustive import Exhaustive
 from verify.methods.sampled import Sampled

@@ -8,8 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from verify.claims import Check, claims_in, load_file
+from verify.claims import Check
 from verify.errors import ClaimError
+from verify.loading import claims_in, load_file
 from verify.mutants import Mutant, mutant, mutants_in
 from verify.verdicts import Status
 from verify.worker import find_claim

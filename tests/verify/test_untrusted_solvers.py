@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from verify.claims import Setting, claims_in, load_file
+from verify.claims import Setting
+from verify.loading import claims_in, load_file
 from verify.methods import smt
 from verify.run import settle
 from verify.verdicts import Status, Verdict

@@ -102,3 +102,48 @@ def test_workers_run_under_the_flags_of_the_command(
         [*command, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
     )
     assert done.returncode == status, done.stdout + done.stderr
+
+
+FORKS = '''"""A claim that leaves a process behind which is nobody's child."""
+
+import os
+import time
+from pathlib import Path
+
+from verify.claims import Source, claim, covers
+from verify.methods.exhaustive import Exhaustive
+from verify.ranges import Range
+from verify.verdicts import Status
+
+ONE = Range(bound="one number", over=lambda: [1])
+
+
+def leaves(number):
+    place = Path(__file__).with_name("pid")
+    if os.fork() == 0:
+        if os.fork() == 0:
+            place.with_suffix(".new").write_text(str(os.getpid()))
+            place.with_suffix(".new").rename(place)
+            time.sleep(3600)
+        os._exit(0)
+    os.wait()
+    while not place.exists():
+        time.sleep(0.01)
+
+
+@claim(id="forking.one", source=Source("a", "b"), latex="", scope="", expected=Status.BOUNDED)
+def forking():
+    """It holds, and something stays."""
+    ranges = {"quick": ONE, "standard": ONE, "deep": ONE}
+    return (covers(Exhaustive(holds=leaves, ranges=ranges, exhibit=lambda n: n)),)
+'''
+
+
+def test_what_a_claim_leaves_running_ends_with_its_check(tmp_path: Path) -> None:
+    path = tmp_path / "forking.py"
+    path.write_text(FORKS)
+    out = str(tmp_path / "o")
+    command = [sys.executable, "-m", "reports.cli", "verify", str(path), "--out", out]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
