@@ -10,12 +10,18 @@ A claim of your own is a documented function that returns checks:
         \"\"\"The width is 2Ld.\"\"\"
         return [covers(Exhaustive(...))]
 
-and `certiformer verify FILE` settles it.
+and `certiformer verify FILE` settles it; `check(the_width_is_2Ld)` does so in a notebook.
+`from certiformer import strategies` gives Hypothesis strategies of sizes, targets and machines.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from verify.balls import Balls
-from verify.claims import Check, Claim, Setting, Source, claim, covers, supports
+from verify.checking import Checked, check
+from verify.claims import Check, Claim, Profile, Setting, Source, claim, covers, supports
 from verify.counterexamples import Counterexample
+from verify.facts import INDUCTION
 from verify.findings import Finding, finding
 from verify.methods.enclosure import Enclosure, Undecided
 from verify.methods.exhaustive import Exhaustive
@@ -25,6 +31,7 @@ from verify.methods.sampled import Sampled
 from verify.methods.smt import Smt
 from verify.methods.witness import Witness
 from verify.modular import Residues
+from verify.mutants import Mutant, mutant
 from verify.ranges import Range
 from verify.rational import Matrix
 from verify.real_lemmas import RealLemma
@@ -32,10 +39,15 @@ from verify.run import settle
 from verify.smtlib import Axiom, Goal, Theory, World, induction
 from verify.verdicts import Status, Verdict
 
+if TYPE_CHECKING:
+    from constructions import strategies as strategies  # noqa: PLC0414 - given by `__getattr__`
+
 __all__ = [
+    "INDUCTION",
     "Axiom",
     "Balls",
     "Check",
+    "Checked",
     "Claim",
     "Counterexample",
     "Enclosure",
@@ -47,6 +59,8 @@ __all__ = [
     "Identity",
     "Matrix",
     "Measurement",
+    "Mutant",
+    "Profile",
     "Range",
     "RealLemma",
     "Residues",
@@ -62,10 +76,19 @@ __all__ = [
     "Verdict",
     "Witness",
     "World",
+    "check",
     "claim",
     "covers",
     "finding",
     "induction",
+    "mutant",
     "settle",
     "supports",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The strategies, imported when they are first asked for."""
+    if name == "strategies":
+        return import_module("constructions.strategies")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,6 +48,16 @@ class Tensor:
     shape: tuple[int, ...]
     data: bytes
 
+    @property
+    def dtype(self) -> str:
+        """The dtype's name, or the code itself where it is not one of CODES."""
+        return CODES[self.code][0] if self.code in CODES else self.code
+
+    @property
+    def floating(self) -> bool:
+        """Whether `reals` reads it."""
+        return self.code in CODES and self.code != PLACES
+
     def reals(self) -> NDArray[np.float64]:
         """The floating-point entries, which float64 holds exactly."""
         words: NDArray[Any] = np.frombuffer(self.data, dtype=CODES[self.code][1])

@@ -11,13 +11,10 @@ Everything is computed before anything is written, so a failure leaves the folde
 from __future__ import annotations
 
 import datetime
-import math
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from constructions.universal.embedding_error import Deviation, deviation
@@ -28,14 +25,17 @@ from constructions.universal.encoding import (
     encode,
     encoding_claim,
 )
+from constructions.universal.gpt_files import read_weights
 from constructions.universal.model_files import embedding_file, model_file
-from constructions.universal.weights import DTYPES, StoredTarget, read_target
+from constructions.universal.weights import DTYPES
 from reports import output, record
+from reports.encoding_text import data_of, figures, lines_of
 from reports.environment import Circumstances
-from reports.folder import FILES, write_run
+from reports.folder import FILES, Tell, silent, write_run
 from reports.running import Run
 from reports.selection import Selection
-from reports.text import columns, printable, shortfalls
+from reports.terminal import REFUTED
+from reports.text import shortfalls
 from verify.claims import Setting
 from verify.errors import PrecisionError, UsageError
 from verify.run import Outcome
@@ -47,12 +47,12 @@ TOKENS = 6
 """Rows of the random inputs on which errors are bounded and measured."""
 LARGEST_BYTES = 64 << 20
 """Larger certificates would take `recheck` too long."""
-REFUTED = 1
+ANOTHER_SEED = "that refutes full rank of this draw, not its universality; take another --seed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The command's arguments."""
+    """The command's arguments; `said` stands in for the target's metadata, or overrules it."""
 
     target: Path
     construction: str
@@ -62,26 +62,48 @@ class Asked:
     dense: bool
     inputs: int
     out: Path
+    said: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def command(self, width: int) -> str:
         """The command that does it again, wherever the files lie."""
         words = ["certiformer", "encode", self.target.name, "--construction", self.construction]
         words += ["--m", str(width), "--seed", str(self.seed), "--dtype", self.dtype]
         words += ["--inputs", str(self.inputs), *(["--dense"] if self.dense else [])]
+        for key, value in sorted(self.said.items()):
+            words += ["--metadata", f"{key}={value}"]
         return shlex.join([*words, "--out", "DIR"])
+
+
+def said_of(words: Iterable[str], heads: int | None) -> dict[str, str]:
+    """Metadata from words KEY=VALUE, and the number of heads.
+
+    Raises:
+        UsageError: a word without "=", or a key that comes twice.
+    """
+    said = {} if heads is None else {"heads": str(heads)}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign or key in said:
+            raise UsageError(
+                f"--metadata must be KEY=VALUE, each key once, got {word!r}; write, for instance, "
+                "--metadata residual=false"
+            )
+        said[key] = value
+    return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """What to show, the exit status, and what writes the folder, if anything is to be written."""
+    """What to show, in lines or as data, the exit status, and what writes the folder, if at all."""
 
     lines: list[str]
+    data: dict[str, Json]
     status: int
     write: Callable[[], None] | None = None
 
 
-def encode_file(asked: Asked) -> Encoded:
-    """Encode the target, all but the writing.
+def encode_file(asked: Asked, tell: Tell = silent) -> Encoded:
+    """Encode the target, all but the writing; `tell` hears what is being done.
 
     A draw that lacks rank, or an E that does not solve its equations, is refuted, and nothing is
     to be written.
@@ -90,20 +112,19 @@ def encode_file(asked: Asked) -> Encoded:
         UsageError: the target or the arguments are not what they must be.
     """
     began = Beginning(clock=time.monotonic(), date=datetime.datetime.now(datetime.UTC))
+    tell(f"encoding {asked.target.name} by {asked.construction}")
     encoded = _encoded(asked)
     if isinstance(encoded, Deficit):
-        lines = [
-            f"REFUTED: {encoded.text}",
-            "that refutes full rank of this draw, not its universality; take another --seed",
-        ]
-        return Encoded(lines=lines, status=REFUTED)
+        return _failed([f"REFUTED: {encoded.text}", ANOTHER_SEED], REFUTED)
+    tell(f"bounding and measuring errors on {asked.inputs} inputs")
     errors = _errors(encoded, asked)
+    tell("settling the claim of this embedding")
     outcome = _settled(encoded, errors, asked.seed, began)
     recorded = record.build(_selection(outcome), Setting(seed=asked.seed), [outcome])
     if (status := record.exit_status(recorded.record)) != 0:
-        return Encoded(lines=list(shortfalls(recorded.record)), status=status)
+        return _failed(list(shortfalls(recorded.record)), status)
     _require_readable(recorded)
-    lines = list(_lines(asked, encoded, recorded, errors))
+    lines = list(lines_of(asked.target.name, encoded, recorded, errors))
     files = {
         EMBEDDING: embedding_file(encoded),
         MODEL: model_file(encoded, asked.dense),
@@ -114,9 +135,14 @@ def encode_file(asked: Asked) -> Encoded:
     held = isinstance(errors, str) or errors.held
     return Encoded(
         lines=lines,
+        data={**data_of(encoded, recorded, errors), "folder": str(asked.out)},
         status=0 if held else REFUTED,
         write=lambda: _write(asked.out, files, repeatable, outcome, began),
     )
+
+
+def _failed(lines: list[str], status: int) -> Encoded:
+    return Encoded(lines=lines, data={"reasons": list(lines)}, status=status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,11 +162,14 @@ def _encoded(asked: Asked) -> Encoding | Deficit:
     construction = CONSTRUCTIONS.get(asked.construction)
     if construction is None:
         raise UsageError(
-            f"--construction must be one of {', '.join(CONSTRUCTIONS)}, got {asked.construction!r}"
+            f"--construction must be one of {', '.join(CONSTRUCTIONS)}, got "
+            f"{asked.construction!r}; choose one"
         )
     if asked.dtype not in DTYPES:
-        raise UsageError(f"--dtype must be one of {', '.join(DTYPES)}, got {asked.dtype!r}")
-    stored = read_target(asked.target)
+        raise UsageError(
+            f"--dtype must be one of {', '.join(DTYPES)}, got {asked.dtype!r}; choose one"
+        )
+    stored = read_weights(asked.target, asked.said)
     return encode(stored, construction, asked.width, asked.seed, asked.dtype)
 
 
@@ -173,7 +202,7 @@ def _settled(encoded: Encoding, errors: Deviation | str, seed: int, began: Begin
         covers=check.covers,
         method=check.method.name,
         scope=check.method.scope(setting),
-        verdict=replace(verdict, notes={**verdict.notes, "errors": _figures(errors)}),
+        verdict=replace(verdict, notes={**verdict.notes, "errors": figures(errors)}),
         seconds=began.seconds,
     )
 
@@ -183,27 +212,6 @@ def _selection(outcome: Outcome) -> Selection:
     return Selection(
         selectors=(), chosen=(claim,), claims=(claim,), files={}, findings=(), coverage=()
     )
-
-
-def _figures(errors: Deviation | str) -> Json:
-    """Errors as raw figures for run.json."""
-    if isinstance(errors, str):
-        return {"reason": errors}
-
-    def raw(value: Fraction | float | None) -> Json:
-        return None if value is None else float(value)
-
-    return {
-        "inputs": errors.inputs,
-        "tokens": errors.tokens,
-        "bits": errors.bits,
-        "scale": raw(errors.scale),
-        "rounding": raw(errors.rounding),
-        "running": raw(errors.running),
-        "bound": raw(errors.bound),
-        "measured": raw(errors.measured),
-        "reason": errors.reason,
-    }
 
 
 def _write(
@@ -224,75 +232,3 @@ def _write(
     run = Run(outcomes=(outcome,), interrupted=False, seconds=began.seconds)
     started = began.date.isoformat(timespec="seconds")
     write_run(folder, recorded, run, Circumstances(started=started, jobs=1, limits=Limits()))
-
-
-# --- what is shown ---------------------------------------------------------------------------
-
-
-def _lines(
-    asked: Asked, encoded: Encoding, recorded: record.Recorded, errors: Deviation | str
-) -> Iterator[str]:
-    (claim,) = recorded.record["claims"]
-    (check,) = claim["checks"]
-    yield from columns(_target_rows(asked, encoded.stored))
-    yield from ["", *columns([("construction", "least m", ""), *_widths(encoded)]), ""]
-    size = encoded.size
-    rows = [
-        ("embedding", f"E of shape ({size.token_width}, {encoded.width}) in {encoded.dtype}"),
-        ("claim", f"{claim['id']} {claim['status']}: E P_0 = C_0 exactly"),
-        ("certificate", str(check["certificate"])),
-    ]
-    yield from columns([*rows, *_error_rows(errors)])
-
-
-def _target_rows(asked: Asked, stored: StoredTarget) -> list[tuple[str, str]]:
-    size = stored.target.size
-    sizes = f"H = {size.heads}, L = {size.layers}, d = {size.head_width}, d_in = {size.token_width}"
-    blocks = f", r = {size.neurons} ({stored.activation})" if size.gated else ", attention only"
-    carried = ", residual" if size.residual else ""
-    dtypes = ", ".join(sorted(set(stored.dtypes.values())))
-    return [
-        ("target", printable(f"{asked.target.name}: {sizes}{blocks}{carried}; {dtypes}")),
-        ("attention", f"softmax of logits times {stored.logit_scale}, {stored.mask} mask"),
-    ]
-
-
-def _widths(encoded: Encoding) -> Iterator[tuple[str, str, str]]:
-    """How wide each construction is for the target, and which one was asked for."""
-    for name, construction in CONSTRUCTIONS.items():
-        if (refused := construction.refusal(encoded.size)) is not None:
-            yield name, "-", refused
-            continue
-        least = construction.least_width(encoded.size)
-        chosen = f"chosen, m = {encoded.width}" if name == encoded.construction.name else ""
-        yield name, f"{least:,}", chosen
-
-
-def _error_rows(errors: Deviation | str) -> Iterator[tuple[str, str]]:
-    if isinstance(errors, str):
-        yield "errors", f"not bounded: {errors}"
-        return
-    over = f"{errors.inputs} random inputs of {errors.tokens} tokens, outputs up to"
-    yield "outputs", f"{over} {ceiling(errors.scale)}, enclosed with {errors.bits} bits"
-    yield "error of the rounded E", f"at most {ceiling(errors.rounding)} in exact arithmetic"
-    if errors.bound is None:
-        yield "error bound of a run", f"none: {errors.reason}"
-    else:
-        yield (
-            "error bound of a run",
-            f"{ceiling(errors.bound)} in this dtype, rounding of E included",
-        )
-    if errors.measured is None:
-        yield "measured error", "skipped: PyTorch is not installed"
-    else:
-        within = "within the bound" if errors.held else "BEYOND THE BOUND"
-        verdict = "" if errors.bound is None else f", {within}"
-        yield "measured error", f"{ceiling(errors.measured)}{verdict}"
-
-
-def ceiling(value: Fraction | float) -> str:
-    """A number from 0 on, rounded up to three digits."""
-    if math.isinf(value):
-        return "infinite"
-    exact, upwards = Fraction(value), Context(prec=3, rounding=ROUND_CEILING)
-    return f"{upwards.divide(Decimal(exact.numerator), Decimal(exact.denominator)):g}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from verify import display
+
 Json = Any
 """A value that JSON can hold: dict with str keys, list, str, int, bool or None."""
 
@@ -54,6 +56,25 @@ class Verdict:
             "certificate": None if self.certificate is None else dict(self.certificate),
             "notes": dict(self.notes),
         }
+
+    @property
+    def summary(self) -> str:
+        """The reason or the counterexample in words, or how many instances were checked."""
+        said = self.evidence.get("reason") or self.evidence.get("text")
+        count = f"{self.instances:,} instance{'' if self.instances == 1 else 's'}"
+        return str(said) if said else count
+
+    def _repr_html_(self) -> str:
+        """The verdict in a notebook."""
+        found = self.evidence.get("counterexample")
+        rows: list[tuple[str, display.Piece]] = [
+            ("status", display.badge(self.status.name)),
+            ("found", self.summary),
+            ("counterexample", "" if found is None else display.data(found)),
+            ("instances", f"{self.instances:,}"),
+            ("trusts", ", ".join(self.trusts)),
+        ]
+        return display.shown(display.fields(rows))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> Verdict:

@@ -119,7 +119,7 @@ def chain_checks(made: Constructions | None = None) -> tuple[Check, ...]:
                 },
                 rechecked_as="chain",
                 exhibit=chain_exhibit,
-                parts=2,
+                parts=8,
                 leans_on=LIBRARY,
             )
         ),
@@ -129,7 +129,7 @@ def chain_checks(made: Constructions | None = None) -> tuple[Check, ...]:
                 strategy=lambda: turing_cases().map(random_single),
                 instances="machines of 2 to 5 states and 2 or 3 symbols on inputs of at most 5 "
                 f"symbols, to {RANDOM_RULES} rules",
-                examples={"quick": 100, "standard": 300, "deep": 20_000},
+                examples={"quick": 100, "standard": 300, "deep": 100_000},
                 rechecked_as="chain",
                 exhibit=chain_exhibit,
                 leans_on=("library:hypothesis", *LIBRARY),

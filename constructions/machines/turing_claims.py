@@ -150,7 +150,7 @@ def queue_checks(
                 ranges=graded(block_range, 193, 5, 1),
                 rechecked_as="queue-run",
                 exhibit=block_exhibit,
-                parts=2,
+                parts=4,
                 leans_on=(),
             )
         ),

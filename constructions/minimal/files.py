@@ -11,14 +11,10 @@ Source: Fully Interpretable Minimal Transformers, Table 1.
 
 from __future__ import annotations
 
-import io
 import json
-import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 
@@ -26,13 +22,12 @@ from constructions.minimal.definitions import Model, Reals
 from constructions.minimal.training import Evaluation, Plan, Training
 from constructions.optimisation import require_same_plan, require_state_file
 from constructions.tensor_files import Tensor, TensorFile, file_bytes, read_file
+from constructions.torch_files import begins_as_archive, read_torch_file
 from verify.errors import CheckpointError, WeightsError
 
 FORMAT = "certiformer/minimal/1"
 TRAINING_FORMAT = "certiformer/minimal-training/1"
 LARGEST_BYTES = 1 << 26
-_ARCHIVES = (b"PK\x03\x04", b"\x80")
-"""How files by `torch.save` begin."""
 _GPT = {
     "token_embedding.weight": ("E", False),
     "token_embedding_table.weight": ("E", False),
@@ -68,9 +63,8 @@ def read_checkpoint(path: Path) -> Checkpoint:
     Raises:
         WeightsError: not a readable file of a minimal transformer, or one that holds code.
     """
-    if _begins_as_archive(path):
-        return _checkpoint(_torch_file(path), path)
-    return _checkpoint(read_file(path), path)
+    file = _torch_reals(path) if begins_as_archive(path) else read_file(path)
+    return _checkpoint(file, path)
 
 
 def _checkpoint(file: TensorFile, path: Path) -> Checkpoint:
@@ -82,58 +76,17 @@ def _checkpoint(file: TensorFile, path: Path) -> Checkpoint:
     return Checkpoint(model=model, plan=plan, history=history, sha256=file.sha256)
 
 
-def _begins_as_archive(path: Path) -> bool:
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as stream:
-            start = stream.read(9)
-    except OSError:
-        return False  # `read_file` says what is wrong
-    return start.startswith(_ARCHIVES) and start[8:9] != b"{"
-
-
-def _torch_file(path: Path) -> TensorFile:
-    import torch
-
-    if (size := path.stat().st_size) > LARGEST_BYTES:
-        raise WeightsError(
-            f"{path}: must have at most {LARGEST_BYTES} bytes, got {size}; this is no minimal "
-            "transformer"
-        )
-    data = path.read_bytes()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except Exception as error:  # a broken pickle may raise anything
-        raise WeightsError(
-            f"{path}: must be a state_dict of tensors alone, got one that is broken or holds other "
-            f"objects, which are never loaded ({type(error).__name__}); save model.state_dict(), "
-            "or use safetensors.torch.save_file"
-        ) from error
-    tensors = cast("dict[Any, Any]", found) if isinstance(found, dict) else {}
-    named = all(isinstance(name, str) for name in tensors)
-    if not tensors or not named or not all(map(torch.is_tensor, tensors.values())):
-        raise WeightsError(
-            f"{path}: must map names to tensors, got another object; save model.state_dict()"
-        )
-    return TensorFile(
-        tensors={
-            name: _of_torch(name, part, path) for name, part in tensors.items() if name != _MASK
-        },
-        metadata={},
-        sha256=sha256(data).hexdigest(),
-    )
-
-
-def _of_torch(name: str, part: Any, path: Path) -> Tensor:
-    if not part.dtype.is_floating_point:
-        raise WeightsError(
-            f"{path}: tensor {name} must hold floating-point numbers, got {part.dtype}; check "
-            "which model the file is of"
-        )
-    return Tensor.of_reals(part.detach().double().numpy(), "float64")
+def _torch_reals(path: Path) -> TensorFile:
+    """The tensors that `torch.save` wrote, their causal mask left out."""
+    file = read_torch_file(path, LARGEST_BYTES, "minimal transformer")
+    kept = {name: part for name, part in file.tensors.items() if name != _MASK}
+    for name, part in kept.items():
+        if not part.floating:
+            raise WeightsError(
+                f"{path}: tensor {name} must hold floating-point numbers, got {part.dtype}; check "
+                "which model the file is of"
+            )
+    return replace(file, tensors=kept, metadata={})
 
 
 def _renamed(tensors: Mapping[str, Reals]) -> dict[str, Reals]:

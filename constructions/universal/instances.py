@@ -55,16 +55,19 @@ def random_matrix(source: random.Random, height: int, width: int) -> Matrix:
 def random_target(size: TransformerSize, seed: int) -> Target:
     """A target with small rational weights, the same for the same seed."""
     source = seeded(seed)
+    return target_of(size, lambda height, width: random_matrix(source, height, width))
+
+
+def target_of(size: TransformerSize, take: Callable[[int, int], Matrix]) -> Target:
+    """A target of matrices that `take` makes of their heights and widths, field by field."""
 
     def grid(height: int, width: int) -> tuple[tuple[Matrix, ...], ...]:
         return tuple(
-            tuple(random_matrix(source, height, width) for _ in range(size.heads))
-            for _ in range(size.layers)
+            tuple(take(height, width) for _ in range(size.heads)) for _ in range(size.layers)
         )
 
     def row(height: int, width: int) -> tuple[Matrix, ...]:
-        count = size.layers if size.gated else 0
-        return tuple(random_matrix(source, height, width) for _ in range(count))
+        return tuple(take(height, width) for _ in range(size.layers if size.gated else 0))
 
     tall, wide = (size.token_width, size.head_width), (size.head_width, size.token_width)
     return Target(

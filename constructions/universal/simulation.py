@@ -24,7 +24,7 @@ from constructions.universal.definitions import (
     run_target,
     run_universal,
 )
-from constructions.universal.instances import sizes
+from constructions.universal.instances import sizes, target_of
 from constructions.universal.layouts import Layout
 from constructions.universal.nonlinearities import ACTIVATIONS, NORMALISERS, causal_mask, full_mask
 from constructions.universal.sums import PAPER
@@ -122,27 +122,8 @@ def unpack(case: EndToEnd) -> tuple[Matrix, Target]:
     def take(height: int, width: int) -> Matrix:
         return Matrix(height, width, itertools.islice(entries, height * width))
 
-    def grid(height: int, width: int) -> tuple[tuple[Matrix, ...], ...]:
-        return tuple(
-            tuple(take(height, width) for _ in range(size.heads)) for _ in range(size.layers)
-        )
-
-    def row(height: int, width: int) -> tuple[Matrix, ...]:
-        return tuple(take(height, width) for _ in range(size.layers if size.gated else 0))
-
     inputs = take(case.length, size.token_width)
-    tall, wide = (size.token_width, size.head_width), (size.head_width, size.token_width)
-    target = Target(
-        size=size,
-        queries=grid(*tall),
-        keys=grid(*tall),
-        values=grid(*tall),
-        outputs=grid(*wide),
-        gates=row(size.token_width, size.neurons),
-        ups=row(size.token_width, size.neurons),
-        downs=row(size.neurons, size.token_width),
-    )
-    return inputs, target
+    return inputs, target_of(size, take)
 
 
 def assembled(case: EndToEnd, layout: Layout, model: Universal) -> Simulation:
@@ -233,7 +214,7 @@ def instances(layouts: Sequence[Layout], below: EndToEnd | None = None) -> Any:
             length=tokens,
             normaliser=_SMALL[normaliser] if large else normaliser,
             activation=activations[plan[4] // 8 % len(activations)],
-            mask=_mask(mask, bytes(bits), tokens),
+            mask=mask_of(mask, bytes(bits), tokens),
             data=data[_PLAN_BYTES:],
         )
 
@@ -270,7 +251,7 @@ def smaller(layouts: Sequence[Layout]) -> Callable[[EndToEnd], Iterator[Any]]:
     return strategies
 
 
-def _mask(kind: int, bits: bytes, length: int) -> Mask:
+def mask_of(kind: int, bits: bytes, length: int) -> Mask:
     """Causal, full or read off the bits, by the kind modulo 3."""
     if kind % 3 < len(_NAMED_MASKS):
         return _NAMED_MASKS[kind % 3](length)
@@ -310,7 +291,7 @@ def end_to_end_checks(layouts: Sequence[Layout] = LAYOUTS) -> tuple[Check, ...]:
                 "residual and gated blocks of r <= 2 neurons (H, L <= 2); causal, full and "
                 "arbitrary masks; three rational normalisers (squares for L <= 2 without neurons) "
                 "and activations; m the least and one more",
-                examples={"quick": 100, "standard": 1500, "deep": 50_000},
+                examples={"quick": 100, "standard": 1500, "deep": 500_000},
                 rechecked_as="simulation",
                 exhibit=exhibit(layouts),
             )

@@ -1,4 +1,4 @@
-"""A user's transformer weights, read from a safetensors file as exact rationals.
+"""A user's transformer weights, read from a file of named tensors as exact rationals.
 
     W_Q, W_K, W_V    [L, H, d_in, d]        W_g, W_u    [L, d_in, r]    gated blocks only
     W_O              [L, H, d, d_in]        W_d         [L, r, d_in]
@@ -6,7 +6,7 @@
 Metadata may name `logit_scale` (a positive rational such as 1/8, or 1/sqrt(d) or 1/sqrt(N): it
 belongs to the normaliser, so it needs no rational root; 1 by default), `activation` (relu, silu or
 gelu; silu by default), `residual` (true or false; false by default) and `mask` (causal or full;
-causal by default). Other metadata is left alone.
+causal by default). Other metadata is left alone. `gpt_files` reads other people's names as these.
 
 Source: Fixed Universal Transformers, Section 2, for what a target is.
 """
@@ -53,7 +53,8 @@ class StoredTarget:
     """A target as a file holds it: exact entries, and what its forward pass needs beside them.
 
     `logit_scale` is as the file writes it; `shrink` is 1/scale^2, so that logits are divided by
-    its root. `dtypes` names each tensor's; `sha256` is that of the file's bytes.
+    its root. `dtypes` names each tensor's; `sha256` is that of the file's bytes. `left_out` says
+    which of its tensors are no part of a target, `assumed` what other people's names imply.
     """
 
     target: Target
@@ -63,6 +64,8 @@ class StoredTarget:
     mask: str
     dtypes: Mapping[str, str]
     sha256: str
+    left_out: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -75,10 +78,18 @@ def read_target(path: Path) -> StoredTarget:
         WeightsError: the file is unreadable or truncated, lacks a tensor or holds one that no
             target has, or a shape, dtype, entry or metadata value is not what it must be.
     """
-    file = read_file(path)
+    return stored_target(path, read_file(path))
+
+
+def stored_target(path: Path, file: TensorFile) -> StoredTarget:
+    """The target in the tensors of a file.
+
+    Raises:
+        WeightsError: as for `read_target`.
+    """
     shapes = _expected(path, file)
     lengths = _lengths(path, file, shapes)
-    entries = {name: _entries(path, name, file.tensors[name]) for name in shapes}
+    entries = {name: finite_reals(f"{path}: {name}", file.tensors[name]) for name in shapes}
     chosen = {key: _choice(path, file, key) for key in CHOICES}
     size = TransformerSize(
         heads=lengths["H"],
@@ -95,7 +106,7 @@ def read_target(path: Path) -> StoredTarget:
         shrink=_shrink(path, scale, size),
         activation=chosen["activation"],
         mask=chosen["mask"],
-        dtypes={name: CODES[file.tensors[name].code][0] for name in shapes},
+        dtypes={name: file.tensors[name].dtype for name in shapes},
         sha256=file.sha256,
     )
 
@@ -148,12 +159,15 @@ def _lengths(path: Path, file: TensorFile, shapes: dict[str, tuple[str, ...]]) -
     return {letter: length for letter, (length, _) in known.items()}
 
 
-def _entries(path: Path, name: str, tensor: Tensor) -> NDArray[np.float64]:
-    """All entries, none NaN or infinite; float64 holds those of every dtype exactly."""
-    dtype = CODES.get(tensor.code, (tensor.code, ""))[0]
-    if dtype not in DTYPES:
+def finite_reals(where: str, tensor: Tensor) -> NDArray[np.float64]:
+    """All entries, none NaN or infinite; float64 holds those of every dtype exactly.
+
+    Raises:
+        WeightsError: another dtype, or such an entry.
+    """
+    if tensor.dtype not in DTYPES:
         raise WeightsError(
-            f"{path}: {name} must have dtype {' or '.join(DTYPES)}, got {dtype}; convert it, "
+            f"{where} must have dtype {' or '.join(DTYPES)}, got {tensor.dtype}; convert it, "
             "scales included, before it is saved"
         )
     entries = tensor.reals()
@@ -161,7 +175,7 @@ def _entries(path: Path, name: str, tensor: Tensor) -> NDArray[np.float64]:
     if len(wrong):
         index: list[int] = wrong[0].tolist()
         raise WeightsError(
-            f"{path}: {name} must have finite entries, got {entries[tuple(index)]} at index "
+            f"{where} must have finite entries, got {entries[tuple(index)]} at index "
             f"{index} ({len(wrong)} such in all); save a model that has not diverged"
         )
     return entries

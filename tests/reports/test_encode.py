@@ -18,7 +18,7 @@ from constructions.universal.definitions import TransformerSize
 from constructions.universal.draws import Block, Stream
 from constructions.universal.instances import random_target
 from constructions.universal.weights import write_target
-from reports.encoding import ceiling
+from reports.encoding_text import ceiling
 from reports.record import canonical as record_bytes
 from verify.certificates import canonical
 
@@ -34,6 +34,7 @@ FILES = {
     "claims.tex",
     "record.json",
     "report.txt",
+    "badge.svg",
     "run.json",
     "universal.safetensors",
 }

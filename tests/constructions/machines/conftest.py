@@ -5,33 +5,21 @@ from collections.abc import Callable, Mapping
 import pytest
 from hypothesis import strategies as st
 
-from constructions.machines import random_machines
+from constructions.machines import random_machines, random_queues
 from constructions.machines.definitions import QueueMachine, TuringMachine
-from constructions.machines.formats.machine_file import MachineFile, QueueTable
+from constructions.machines.formats.machine_file import MachineFile
 
 TuringCase = tuple[TuringMachine, tuple[str, ...]]
 QueueCase = tuple[QueueMachine[str], tuple[str, ...]]
 
 
-@st.composite
-def _queue_files(draw: st.DrawFn) -> MachineFile:
-    alphabet = (">", "_", "a", "b")[: draw(st.integers(2, 4))]
-    running = ("p", "q", "r", "s")[: draw(st.integers(1, 4))]
-    symbols = st.sampled_from(alphabet)
-    step = st.tuples(
-        st.sampled_from((*running, *running, *running, "halt")),
-        st.tuples(symbols) | st.tuples(symbols, symbols),
+def _queue_files() -> st.SearchStrategy[MachineFile]:
+    """Tables of one to four running states with inputs of at most six symbols."""
+    return random_queues.queue_tables(states=(1, 4)).flatmap(
+        lambda table: random_machines.words(table.alphabet, longest=6).map(
+            lambda word: MachineFile(machine=table, word=word)
+        )
     )
-    table = QueueTable(
-        name="random",
-        alphabet=alphabet,
-        blank="_",
-        front=">",
-        start="p",
-        halt="halt",
-        rules={state: {symbol: draw(step) for symbol in alphabet} for state in running},
-    )
-    return MachineFile(machine=table, word=tuple(draw(st.lists(symbols, max_size=6))))
 
 
 def _names_its_symbols(case: TuringCase) -> bool:

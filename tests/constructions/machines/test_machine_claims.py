@@ -21,7 +21,8 @@ from constructions.machines.formats.bbchallenge import every_machine
 from constructions.machines.instances import RunCase, window_figures
 from constructions.machines.parity_theory import parity_theory
 from constructions.machines.words import LAWS, axioms_of, law_goals
-from verify.claims import Setting, claims_of
+from verify.claims import Setting
+from verify.loading import claims_of
 from verify.verdicts import Status
 
 MODULES = (

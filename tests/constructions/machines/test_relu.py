@@ -26,8 +26,9 @@ from constructions.machines.window import (
     SlidingWindowRun,
     window_transformer,
 )
-from verify.claims import Setting, claims_of
+from verify.claims import Setting
 from verify.errors import SizeError
+from verify.loading import claims_of
 
 CLAIMS = [
     item

@@ -30,8 +30,9 @@ from constructions.universal.shift import LAYOUT as SHIFT
 from constructions.universal.shift import shift
 from constructions.universal.tree import LAYOUT as TREE
 from constructions.universal.tree import tree
-from verify.claims import Claim, Setting, claims_in
+from verify.claims import Claim, Setting
 from verify.errors import ShapeError, SizeError
+from verify.loading import claims_in
 from verify.rational import Matrix
 from verify.verdicts import Status, Verdict, claim_status
 
