@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
@@ -40,7 +40,8 @@ def describe(run: Run, outcomes: Iterable[Outcome], asked: Circumstances) -> dic
         "started": asked.started,
         "seconds": run.seconds,
         "interrupted": run.interrupted,
-        "jobs": asked.jobs,
+        "jobs": asked.jobs if run.machines is None else run.machines.threads,
+        "cluster": None if run.machines is None else asdict(run.machines),
         "limits": {"seconds": asked.limits.seconds, "bytes": asked.limits.bytes},
         "versions": versions((*LIBRARIES, *AROUND)),
         "machine": _machine(),

@@ -6,20 +6,24 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from reports.cluster import Cluster, Machines
 from reports.selection import stdout_to_stderr
 from reports.terminal import one_line
 from verify.claims import Claim, Setting
-from verify.errors import UsageError
 from verify.ledger import Ledger
+from verify.pool import WorkerPool
 from verify.run import Outcome, settle
 from verify.verdicts import Verdict, broken, unknown
 from verify.worker import INTERRUPTED, Limits, Purpose
+
+UNBUILT = "none"
+"""The method that a record names for a claim whose checks cannot be built."""
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -47,11 +51,15 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run came to: an outcome for every planned check, sorted by claim and check."""
+    """What a run came to: an outcome for every planned check, sorted by claim and check.
+
+    `machines` says what cluster it ran on, if it did.
+    """
 
     outcomes: tuple[Outcome, ...]
     interrupted: bool
     seconds: float
+    machines: Machines | None = None
 
     @property
     def shards(self) -> int:
@@ -64,12 +72,12 @@ class Run:
         return sum(outcome.reused for outcome in self.outcomes)
 
 
-class WatchedExecutor(ThreadPoolExecutor):
-    """Threads whose tasks are counted as they come and go."""
+class WatchedExecutor(Executor):
+    """An executor whose tasks are counted as they come and go."""
 
-    def __init__(self, jobs: int, watch: Watch) -> None:
+    def __init__(self, executor: Executor, watch: Watch) -> None:
         """Start nothing yet."""
-        super().__init__(max_workers=jobs, thread_name_prefix="certiformer")
+        self._executor = executor
         self._watch = watch
 
     def submit(
@@ -80,10 +88,14 @@ class WatchedExecutor(ThreadPoolExecutor):
         **kwargs: _Parameters.kwargs,
     ) -> Future[_Result]:
         """Schedule a task and tell the watcher."""
-        future = super().submit(fn, *args, **kwargs)
+        future = self._executor.submit(fn, *args, **kwargs)
         self._watch.submitted()
         future.add_done_callback(self._done)
         return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more tasks, and wait for those that run."""
+        self._executor.shutdown(wait, cancel_futures=cancel_futures)
 
     def _done(self, future: Future[Any]) -> None:
         if not future.cancelled():
@@ -121,13 +133,13 @@ def run_checks(
     methods: Iterable[str] | None = None,
     ledger: Ledger | None = None,
     purpose: Purpose = "settle",
+    cluster: Cluster | None = None,
 ) -> Run:
     """Settle every check of the claims, or those by the named methods, that `ledger` does not hold.
 
-    An interruption ends the run early: what is settled is kept, the rest is UNKNOWN.
-
-    Raises:
-        UsageError: a claim is stated wrongly.
+    So many `jobs` at a time are settled here, or as many as a `cluster` takes there. An
+    interruption ends the run early: what is settled is kept, the rest is UNKNOWN. A claim that is
+    stated wrongly is BROKEN.
     """
     started = time.monotonic()
     wanted = None if methods is None else frozenset(methods)
@@ -135,18 +147,19 @@ def run_checks(
         outcomes, sound = _plan(claims, setting, wanted)
         interrupted = False
         watch.planned(len(outcomes))
+        pool = WorkerPool(limits)
         try:
             with (
-                WatchedExecutor(jobs, watch) as executor,
+                WatchedExecutor(_executor(pool, jobs, cluster), watch) as executor,
                 closing(
                     settle(
                         sound,
                         executor,
                         setting,
-                        limits,
                         methods=wanted,
                         ledger=ledger,
                         purpose=purpose,
+                        pool=pool,
                     )
                 ) as settled,
             ):
@@ -159,7 +172,14 @@ def run_checks(
         outcomes=tuple(outcomes[key] for key in sorted(outcomes)),
         interrupted=interrupted,
         seconds=time.monotonic() - started,
+        machines=None if cluster is None else cluster.machines,
     )
+
+
+def _executor(pool: WorkerPool, jobs: int, cluster: Cluster | None) -> Executor:
+    if cluster is not None:
+        return cluster.executor(pool)
+    return ThreadPoolExecutor(jobs, thread_name_prefix="certiformer")
 
 
 def _plan(
@@ -171,14 +191,12 @@ def _plan(
     for claim in claims:
         try:
             planned = _planned(claim, setting, wanted)
-        except UsageError:
-            raise
         except (Exception, SystemExit) as error:
             verdict = broken(
                 f"the claim's checks cannot be built: {type(error).__name__}: {error}",
                 traceback=traceback.format_exc(),
             )
-            planned = [_outcome(claim, 0, True, "none", "", verdict)]
+            planned = [_outcome(claim, 0, True, UNBUILT, "", verdict)]
         else:
             sound.append(claim)
         outcomes |= {(claim.id, outcome.check): outcome for outcome in planned}

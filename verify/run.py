@@ -1,22 +1,22 @@
 """Settle claims: schedule their checks, enforce the methods' ceilings, yield verdicts.
 
 This module prints nothing, and what it keeps is in the ledger that it is given. An executor only
-schedules; each of its threads drives a worker process of its own.
+schedules, in threads here or on other machines; each thread drives a worker process of its own.
 """
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 
+from verify import display
 from verify.claims import Check, Claim, Method, Setting
-from verify.errors import MethodError
+from verify.errors import MethodError, WorkerError
 from verify.ledger import Entry, Ledger
+from verify.pool import Shard, WorkerPool
 from verify.verdicts import Status, Verdict, broken, unknown
-from verify.worker import INTERRUPTED, Limits, Purpose, Task, Worker
+from verify.worker import Limits, Purpose, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,55 +33,27 @@ class Outcome:
     shards: int = 1
     reused: int = 0
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shard:
-    """One task's answer, before the shards of a check are put together."""
-
-    verdict: Verdict
-    seconds: float
-    reused: bool = False
+    def _repr_html_(self) -> str:
+        """The outcome in a notebook."""
+        return display.shown(outcomes_table([self]))
 
 
-class WorkerPool:
-    """The workers of this process, one per thread that asks; all can be stopped at once.
-
-    A task that needs a process of its own gets a worker that ends with it.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        """Start nothing yet."""
-        self._limits = limits
-        self._local = threading.local()
-        self._lock = threading.Lock()
-        self._workers: list[Worker] = []
-        self._stopped = False
-
-    def settle(self, task: Task, *, fresh: bool) -> Shard:
-        """Settle a task in the calling thread's worker, or in a fresh one."""
-        started = time.monotonic()
-        worker: Worker | None = None if fresh else getattr(self._local, "worker", None)
-        with self._lock:
-            if self._stopped:
-                return Shard(verdict=unknown(INTERRUPTED), seconds=0.0)
-            if worker is None:
-                worker = Worker(self._limits)
-                self._workers.append(worker)
-        if not fresh:
-            self._local.worker = worker
-        verdict = worker.settle(task)
-        if fresh:
-            worker.stop()
-        if self._stopped:
-            verdict = unknown(INTERRUPTED)
-        return Shard(verdict=verdict, seconds=time.monotonic() - started)
-
-    def stop(self) -> None:
-        """Kill every worker; tasks that still come are answered UNKNOWN."""
-        with self._lock:
-            self._stopped = True
-            for worker in self._workers:
-                worker.close()
+def outcomes_table(outcomes: Iterable[Outcome]) -> display.Html:
+    """Outcomes for a notebook, one a row."""
+    return display.table(
+        ("claim", "method", "checks", "status", "scope", "found"),
+        (
+            (
+                display.code(f"{outcome.claim.id} {outcome.check}"),
+                outcome.method,
+                "the statement" if outcome.covers else "a lemma or instances",
+                display.badge(outcome.verdict.status.name),
+                outcome.scope,
+                outcome.verdict.summary,
+            )
+            for outcome in outcomes
+        ),
+    )
 
 
 def settle(
@@ -93,19 +65,21 @@ def settle(
     methods: Iterable[str] | None = None,
     purpose: Purpose = "settle",
     ledger: Ledger | None = None,
+    pool: WorkerPool | None = None,
 ) -> Generator[Outcome, None, None]:
     """Yield an outcome for every check of the claims, as they are settled.
 
     `methods` restricts to checks by the named methods; with the purpose "state" a verdict's
     certificate is all that is asked for. A shard that `ledger` holds is not settled again, and
     what a worker settles is in there before it is yielded. A check that hangs, is killed or eats
-    its memory comes out UNKNOWN or BROKEN, and the rest goes on. Closing the iterator early kills
-    the workers.
+    its memory comes out UNKNOWN or BROKEN, and so does one that the executor lost, with a
+    WorkerError; the rest goes on. Closing the iterator early kills the workers, which are those of
+    `pool` if it is given, else new ones within `limits`.
     """
     chosen = setting or Setting()
-    pool = WorkerPool(limits or Limits())
+    workers = pool or WorkerPool(limits or Limits())
     book = ledger if purpose == "settle" else None
-    waiting: dict[Future[Shard], tuple[_Gathered, int]] = {}
+    waiting: dict[Future[Shard], tuple[_Gathered, int, Future[Shard]]] = {}
     try:
         for claim, index, check in _chosen(claims, methods):
             gathered = _Gathered(claim, index, check, chosen)
@@ -115,19 +89,19 @@ def settle(
                 gathered.parts[shard] = part = _known(book, entry)
                 if part is None:
                     fresh = check.method.fresh_process
-                    future = executor.submit(_answer, pool, task, fresh, book, entry)
-                    waiting[future] = gathered, shard
+                    future = executor.submit(workers.settle, task, fresh=fresh)
+                    waiting[_kept(future, book, entry)] = gathered, shard, future
             if gathered.complete:
                 yield gathered.outcome()
-        for future in as_completed(waiting):
-            gathered, shard = waiting.pop(future)
-            gathered.parts[shard] = future.result()
+        for kept in as_completed(waiting):
+            gathered, shard, _ = waiting.pop(kept)
+            gathered.parts[shard] = kept.result()
             if gathered.complete:
                 yield gathered.outcome()
     finally:
-        for future in waiting:
+        for _, _, future in waiting.values():
             future.cancel()
-        pool.stop()
+        workers.stop()
 
 
 def _chosen(
@@ -147,14 +121,33 @@ def _known(ledger: Ledger | None, entry: Entry | None) -> Shard | None:
     return Shard(verdict=found.verdict, seconds=found.seconds, reused=True)
 
 
-def _answer(
-    pool: WorkerPool, task: Task, fresh: bool, ledger: Ledger | None, entry: Entry | None
-) -> Shard:
-    """A worker's answer, written down in the thread that got it: nobody has to come for it."""
-    shard = pool.settle(task, fresh=fresh)
-    if ledger is not None and entry is not None:
-        ledger.keep(entry, shard.verdict, shard.seconds)
-    return shard
+def _kept(future: Future[Shard], ledger: Ledger | None, entry: Entry | None) -> Future[Shard]:
+    """The answer, once it is written down in the thread that brought it: nobody has to come for it.
+
+    A waiter hears of a future before its callbacks have run, so it waits for this one instead.
+    """
+    kept: Future[Shard] = Future()
+
+    def arrived(done: Future[Shard]) -> None:
+        try:
+            shard = _brought(done)
+            if ledger is not None and entry is not None:
+                ledger.keep(entry, shard.verdict, shard.seconds)
+        except BaseException as error:  # raised again where the answer is waited for
+            kept.set_exception(error)
+        else:
+            kept.set_result(shard)
+
+    future.add_done_callback(arrived)
+    return kept
+
+
+def _brought(future: Future[Shard]) -> Shard:
+    """What an executor came to; a task that it lost is UNKNOWN, and says why."""
+    try:
+        return future.result()
+    except WorkerError as error:
+        return Shard(verdict=unknown(str(error)), seconds=0.0)
 
 
 class _Gathered:

@@ -33,7 +33,12 @@ def fingerprint(claim: Claim) -> str:
     Names of files count relative to their package, so a copy elsewhere has the same hash. What a
     user's file imports from outside its folder is not seen.
     """
-    return suite() if claim.path is None else _joined([suite(), _tree(Path(claim.path))])
+    return hash_at(claim.path)
+
+
+def hash_at(path: str | None) -> str:
+    """The fingerprint of claims at a path of the user's, or of the suite's own."""
+    return suite() if path is None else _joined([suite(), _tree(Path(path))])
 
 
 @cache
@@ -47,9 +52,14 @@ def stamp(claim: Claim) -> tuple[tuple[str, int, int], ...]:
 
     Two equal stamps say that nothing was written in between.
     """
-    places = [*_folders(), *(() if claim.path is None else (Path(claim.path),))]
-    found = [(path, os.stat(path)) for place in places for _, path in _files(place)]
-    return tuple((path, seen.st_mtime_ns, seen.st_size) for path, seen in found)
+    return stamp_at(claim.path)
+
+
+def stamp_at(path: str | None) -> tuple[tuple[str, int, int], ...]:
+    """The stamp of claims at a path of the user's, or of the suite's own."""
+    places = [*_folders(), *(() if path is None else (Path(path),))]
+    found = [(file, os.stat(file)) for place in places for _, file in _files(place)]
+    return tuple((file, seen.st_mtime_ns, seen.st_size) for file, seen in found)
 
 
 def versions(names: Iterable[str] = LIBRARIES) -> dict[str, str | None]:

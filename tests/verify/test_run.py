@@ -13,8 +13,9 @@ from textwrap import dedent
 
 import pytest
 
-from verify.claims import Claim, Setting, claims_of, load_file
+from verify.claims import Claim, Setting
 from verify.ledger import LEDGER, Ledger
+from verify.loading import claims_of, load_file
 from verify.run import Outcome, settle
 from verify.verdicts import Status
 from verify.worker import Limits
@@ -338,7 +339,8 @@ FULL = """
 import resource, signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from verify.claims import Setting, claims_of, load_file
+from verify.claims import Setting
+from verify.loading import claims_of, load_file
 from verify.ledger import Ledger
 from verify.run import settle
 
