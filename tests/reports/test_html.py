@@ -6,13 +6,16 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from reports import html, mathml
-from verify.verdicts import Json
+from reports.experiments.gathered import Experiments
+from verify.verdicts import Json, Status
 
+TEMPLATES = Path(html.__file__).parent / "templates"
 ODD = "<script>alert('x')</script> & $H^L$ \u202eleft\u200f {{ 7 * 7 }}"
 
 
@@ -61,6 +64,9 @@ def page(*claims: dict[str, Json]) -> str:
     return html.render(record(*claims)).decode()
 
 
+ROWS = (claim(), claim("paper.two", uses=["paper.one", "paper.absent"]))
+
+
 class Reader(HTMLParser):
     """Text and tags as a browser would find them."""
 
@@ -91,10 +97,24 @@ def test_text_of_a_claim_is_shown_as_text() -> None:
             check("identity", equations=[ODD], other=ODD, more=[ODD]),
         ],
     )
-    reader = Reader(page(row))
-    assert {tag for tag, _ in reader.tags}.isdisjoint({"script", "img", "iframe", "link"})
-    assert reader.text.count(ODD) >= 15
+    text = page(row)
+    reader = Reader(text)
+    tags = [tag for tag, _ in reader.tags]
+    assert set(tags).isdisjoint({"img", "iframe", "link", "object", "base"})
+    assert tags.count("script") == 1
+    assert reader.text.count(html.visible(ODD)) >= 15
     assert not any(key.startswith("on") for _, found in reader.tags for key in found)
+    labels = [found.get("aria-label") or "" for _, found in reader.tags]
+    assert any(html.visible(ODD) in label for label in labels)
+
+
+def test_what_reorders_or_hides_text_is_named_wherever_it_stands() -> None:
+    unseen = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\x1b\x85"
+    row = claim(statement=unseen, latex=rf"\text{{{unseen}}}", checks=[check(text=unseen)])
+    text = page(row)
+    assert not any(mark in text for mark in unseen)
+    assert text.count("⟨U+202E⟩") >= 5
+    assert html.visible("\t\r\n é ∀ 👩‍🔬") == "\t\r\n é ∀ 👩‍🔬"
 
 
 def _goal(text: str) -> dict[str, Json]:
@@ -112,24 +132,121 @@ def _theory(text: str) -> dict[str, Json]:
     return {"name": text, "axioms": [{"name": text, "gloss": text, "formula": text}]}
 
 
+def _policy(text: str) -> dict[str, str]:
+    """The page's content policy: what each directive admits."""
+    (content,) = [
+        found["content"] or ""
+        for tag, found in Reader(text).tags
+        if tag == "meta" and found.get("http-equiv") == "Content-Security-Policy"
+    ]
+    return dict(part.strip().split(" ", 1) for part in content.split(";"))
+
+
+def _named(element: str, text: str) -> str:
+    """How a policy names the one element of this kind."""
+    (inner,) = re.findall(rf"<{element}>(.*?)</{element}>", text, re.S)
+    return f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'"
+
+
 def test_the_page_asks_nothing_of_a_network() -> None:
     text = page(claim())
-    assert "default-src 'none'" in text
-    style = re.search(r"<style>(.*?)</style>", text, re.S)
-    assert style is not None
-    assert b64encode(sha256(style[1].encode()).digest()).decode() in text
+    assert _policy(text) == {
+        "default-src": "'none'",
+        "style-src": _named("style", text),
+        "script-src": _named("script", text),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
     assert not re.search(r"""(src|href|action)\s*=\s*["']?(https?:|//|data:|javascript:)""", text)
     assert "url(" not in text
     assert "@import" not in text
 
 
-def test_every_link_leads_somewhere() -> None:
-    rows = [claim(), claim("paper.two", uses=["paper.one", "paper.absent"])]
+def test_a_page_without_a_script_admits_none() -> None:
+    text = html.render_experiments(Experiments(tables=(), figures=())).decode()
+    assert "script-src" not in _policy(text)
+    assert "<script" not in text
+
+
+def test_the_script_is_that_of_the_file_and_makes_no_code_of_text() -> None:
+    script = (TEMPLATES / "page.js").read_text()
+    assert f"<script>{script}</script>" in page(claim())
+    for word in (
+        "innerHTML",
+        "outerHTML",
+        "eval(",
+        "Function(",
+        "document.write",
+        "insertAdjacent",
+    ):
+        assert word not in script
+
+
+@pytest.mark.parametrize("rows", [(), ROWS], ids=["no claims", "two claims"])
+def test_every_link_and_reference_leads_somewhere(rows: tuple[dict[str, Json], ...]) -> None:
     reader = Reader(page(*rows))
-    ids = {found["id"] for _, found in reader.tags if "id" in found}
+    listed = [found["id"] for _, found in reader.tags if "id" in found]
+    ids = set(listed)
+    assert len(listed) == len(ids)
     links = {found["href"] or "" for tag, found in reader.tags if tag == "a"}
     assert {link[1:] for link in links if link.startswith("#")} <= ids
-    assert {link for link in links if not link.startswith("#")} == {f"certificates/{'a' * 64}.json"}
+    outside = {link for link in links if not link.startswith("#")}
+    assert outside == ({f"certificates/{'a' * 64}.json"} if rows else set())
+    for key in ("aria-labelledby", "data-copies"):
+        assert {found[key] for _, found in reader.tags if key in found} <= ids
+    script = (TEMPLATES / "page.js").read_text()
+    assert {name for name in re.findall(r'find\("([^"]+)"\)', script)} <= ids
+
+
+def test_without_the_script_every_claim_is_open_and_no_control_is_dead() -> None:
+    reader = Reader(page(*ROWS))
+    folds = [found for _, found in reader.tags if "fold" in (found.get("class") or "").split()]
+    assert len(folds) == 2
+    assert all("open" in found for found in folds)
+    controls = [
+        found for tag, found in reader.tags if tag == "button" and found.get("id") != "clear"
+    ]
+    hiding = [found for _, found in reader.tags if "scripted" in (found.get("class") or "")]
+    assert all("hidden" in found for found in hiding)
+    assert [found.get("id") for found in hiding].count("controls") == 1
+    assert {found.get("class") for found in controls} == {"copy scripted", "fold-all"}
+    assert reader.text.count("Expand all claims") == 1
+
+
+def test_a_row_says_what_the_filters_ask_of_it() -> None:
+    row = claim(checks=[check(), check("smt", "PROVED")], standing="SAMPLED")
+    (found,) = [found for tag, found in Reader(page(row)).tags if found.get("class") == "row"]
+    assert found["data-claim"] == "paper.one"
+    assert found["data-paper"] == "paper"
+    assert (found["data-standing"], found["data-outcome"]) == ("SAMPLED", "short")
+    assert found["data-methods"] == "exhaustive\nsmt"
+
+
+def test_headings_go_down_one_level_at_a_time() -> None:
+    found = [tag for tag, _ in Reader(page(*ROWS)).tags if re.fullmatch("h[1-6]", tag)]
+    levels = [int(tag[1]) for tag in found]
+    assert levels.count(1) == 1
+    assert all(below <= above + 1 for above, below in pairwise(levels))
+
+
+def _brightness(colour: str) -> float:
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_words_stand_out_from_what_is_behind_them(scheme: int) -> None:
+    style = (TEMPLATES / "style.css").read_text()
+    colours = dict(re.findall(r"--(\w+): (#\w{6});", style.split(":root {")[scheme + 1]))
+    pairs = [("ink", "ground"), ("muted", "ground"), ("link", "ground")]
+    pairs += [("ink", "raised"), ("muted", "raised"), ("on", "muted")]
+    pairs += [pair for status in Status for pair in (("on", status.name), (status.name, "ground"))]
+    for pair in pairs:
+        dim, bright = sorted(_brightness(colours[name]) for name in pair)
+        assert (bright + 0.05) / (dim + 0.05) >= 4.5, pair
 
 
 def test_a_certificate_outside_the_folder_is_no_link() -> None:
@@ -154,7 +271,7 @@ def test_goals_are_shown_with_the_answers_of_both_solvers() -> None:
     text = Reader(
         page(claim(checks=[check("smt", goals=[_goal("step")], theories=[_theory("tree")])]))
     ).text
-    for words in ("z3", "cvc5", "unsat", "axioms of the theory tree", "step"):
+    for words in ("z3", "cvc5", "unsat", "axioms of the theory tree", "step", "--smtlib"):
         assert words in text
 
 
