@@ -7,7 +7,7 @@ DEVICE ?= cuda
 SIZE ?= full
 READY := $(VENV)/ready
 
-.PHONY: setup verify test lint bench trust gpu clean
+.PHONY: setup verify test lint bench trust browser gpu clean
 
 setup: $(READY)
 
@@ -37,12 +37,20 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/minimal.py
 	$(BIN)/python tests/benchmarks/learning.py
 
-# What the tests do in small, in earnest: some forty minutes on two cores.
+# What the tests do in small, in earnest: about an hour on two cores.
 trust: $(READY)
 	$(BIN)/certiformer mutate --out $(OUT)
 	$(BIN)/python tests/trust/corruptions.py
 	$(BIN)/python tests/trust/kills.py --profile quick --times 20
 	$(BIN)/python tests/trust/kills.py --profile standard --times 3
+	$(BIN)/python tests/trust/cluster.py --profile quick
+	$(BIN)/python tests/trust/wheel.py
+	$(BIN)/python tests/trust/wheel.py --extra numeric
+
+# The page of OUT, driven as a reader would in a Chromium that is already there.
+browser: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python tests/browser/drive.py $(OUT)/index.html --screenshots $(OUT)/screenshots
 
 # References first, on the CPU; what is measured and trained on DEVICE joins the pages of OUT.
 gpu: $(READY)
