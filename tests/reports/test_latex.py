@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.latex import escaped, render
+from reports.latex import macro_of, render
+from reports.latex_text import escaped
 from reports.record import build
 from reports.selection import select
 from verify.claims import Setting
@@ -22,10 +23,11 @@ from verify.verdicts import Json, Verdict
 ARTICLE = r"""\documentclass{article}
 \input{claims}
 \begin{document}
-\section*{Claims} \claimlist
+\section*{Claims} \claimtable \claimlist
 \section*{Findings} \findinglist
 \section*{Coverage} \coveragelist
 The chain is \claimstatus{machines.chain}, another is \claimstatus{no.such}.
+The chain again: \claimMachinesChain{}.
 \end{document}
 """
 
@@ -81,14 +83,53 @@ def test_whatever_is_escaped_is_plain_text(text: str) -> None:
     assert line.isascii()
     assert "\n" not in line
     assert balanced(line)
-    bare = re.sub(r"\\(?:text[a-z]+\{\}|[{}$&#%_])|-\{\}", "", line)
-    assert not set(bare) & set("\\{}$&#%_^~")
+    known = (
+        r"\\ensuremath\{(?:\\?[A-Za-z]+|\\\||-)\}",
+        r"\\(?:[`'^~=.\"]|[uHvc] )\{\\?[A-Za-z]\}",
+        r"\\(?:text[a-z]+|ldots|S|ss|ae|AE|oe|OE|o|O|aa|AA|l|L)\{\}",
+        r"\\[{}$&#%_]|-\{\}",
+    )
+    bare = re.sub("|".join(known), "", line)
+    assert not set(bare) & set("\\{}$&#%_^")
     assert set(bare) <= set(string.printable)
+
+
+HOSTILE = "<script>$x$ & 100% \\input{x} #1 ~a_b^c `q` \u202eright-to-left \u200f \U0001d53c"
+SHOWN = "\u00e9\u0142\u00df \u03b1 \u0394 \u0391 \u2264 \u2200 \u2192 \u2026 \u201cq\u201d"
+
+
+def test_what_an_article_cannot_show_is_named() -> None:
+    assert escaped("\u202ex\u200f") == "[U+202E]x[U+200F]"
+    assert escaped("caf\u00e9, \u03b1 \u2264 \u0394") == (
+        r"caf\'{e}, \ensuremath{\alpha} \ensuremath{\leq} \ensuremath{\Delta}"
+    )
+
+
+def hostile_record() -> dict[str, Json]:
+    """A whole record, the texts of whose first claim are hostile, and those of the next odd."""
+    record = whole_record()
+    for claim, text in zip(record["claims"], (HOSTILE, SHOWN), strict=False):
+        claim |= {"statement": text, "scope": text, "latex": text}
+        claim["source"] = {"paper": text, "where": text}
+    return record
+
+
+def test_a_macro_per_claim_gives_its_standing_unless_two_share_it() -> None:
+    record = whole_record()
+    text = render(record).decode("ascii")
+    for claim in record["claims"]:
+        macro = rf"\newcommand\{macro_of(claim['id'])}{{\claimstatus{{{claim['id']}}}}}"
+        assert text.count(macro) == 1
+    one, two = record["claims"][:2]
+    one["id"], two["id"] = "a.b_c", "a.b.c"
+    text = render(record).decode("ascii")
+    assert r"\newcommand\claimABC" not in text
+    assert r"% no \claimABC, which would be a.b_c and a.b.c: use \claimstatus" in text
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX is installed")
 def test_a_plain_article_compiles(tmp_path: Path) -> None:
-    (tmp_path / "claims.tex").write_bytes(render(whole_record()))
+    (tmp_path / "claims.tex").write_bytes(render(hostile_record()))
     (tmp_path / "article.tex").write_text(ARTICLE)
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
