@@ -61,7 +61,10 @@ def _require_device(device: str, *, mixed: bool) -> None:
     import torch
 
     if mixed and device == "cpu":
-        raise UsageError("--mixed computes in bfloat16 on a CUDA device, got --device cpu")
+        raise UsageError(
+            "--mixed computes in bfloat16 on a CUDA device, got --device cpu; leave it out or add "
+            "--device cuda"
+        )
     if device == "cuda" and not torch.cuda.is_available():
         raise UsageError(
             "--device cuda needs a CUDA device that PyTorch can use, got none; use --device cpu"

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from reports import help
+from reports.completion import machine_files
 from reports.progress import StepProgress
 from reports.terminal import INTERRUPTED, REFUTED, AsJson, one_line, show
 
@@ -16,6 +18,16 @@ ENDINGS = (
     "File that ends in .txt or .tm (Morphett), .bb.txt (bbchallenge), .yaml (turingmachine.io), "
     ".jff (JFLAP) or .queue.yaml (a queue machine)."
 )
+
+
+Machine = Annotated[
+    str,
+    typer.Argument(
+        metavar="MACHINE",
+        help="File, or text such as 1RB1LB_1LA1RZ.",
+        autocompletion=machine_files,
+    ),
+]
 
 
 class Level(StrEnum):
@@ -34,6 +46,7 @@ def run_machine(
         typer.Argument(
             metavar="MACHINE",
             help="File, or text such as 1RB1LB_1LA1RZ; or what `certiformer compile` wrote.",
+            autocompletion=machine_files,
         ),
     ],
     word: Annotated[
@@ -60,6 +73,7 @@ def run_machine(
 
     An interrupted run reports how far it came; with --checkpoint the same command goes on there.
     """
+    from reports.output import require_place
     from reports.pictures import require_drawable, write_picture
     from reports.simulation import AskedRun, simulate
     from reports.text import levels_table
@@ -74,6 +88,7 @@ def run_machine(
     )
     if picture is not None:
         require_drawable(asked, picture)
+        require_place(picture)
     steps = StepProgress("steps", max_steps)
     try:
         done = simulate(asked, steps)
@@ -94,9 +109,7 @@ def run_machine(
 
 
 def convert_machine(
-    machine: Annotated[
-        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
-    ],
+    machine: Machine,
     out: Annotated[Path, typer.Argument(metavar="OUT", help=ENDINGS)],
 ) -> None:
     """Write a machine in the format of another file's ending."""
@@ -106,9 +119,7 @@ def convert_machine(
 
 
 def compile_transformer(
-    machine: Annotated[
-        str, typer.Argument(metavar="MACHINE", help="File, or text such as 1RB1LB_1LA1RZ.")
-    ],
+    machine: Machine,
     out: Annotated[Path, typer.Option(help="The .safetensors file to write.")],
     window: Annotated[
         int, typer.Option(help="Symbols of the longest window; contexts have one token more.")
@@ -130,6 +141,52 @@ def compile_transformer(
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application, in the order in which its help shows them."""
-    app.command("run")(run_machine)
-    app.command("convert")(convert_machine)
-    app.command("compile")(compile_transformer)
+    help.add(
+        app,
+        "run",
+        run_machine,
+        panel=help.MACHINES,
+        short="Run a machine at every level, and compare the levels",
+        shown=(
+            (
+                "certiformer run 1RB1LB_1LA1RZ",
+                "as Turing machine, queue machine, HIST and transformer",
+            ),
+            (
+                "certiformer run increment.yaml --input 1011 --as turing --max-steps 1000",
+                "a file's machine on an input, at one level",
+            ),
+            (
+                "certiformer run 1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA --checkpoint run.json",
+                "a long run, which the same command goes on with when it was interrupted",
+            ),
+        ),
+    )
+    help.add(
+        app,
+        "convert",
+        convert_machine,
+        panel=help.MACHINES,
+        short="Write a machine in the format of another file's ending",
+        shown=(
+            ("certiformer convert 1RB1LB_1LA1RZ beaver.yaml", "for turingmachine.io"),
+            ("certiformer convert beaver.yaml beaver.jff", "for JFLAP"),
+        ),
+    )
+    help.add(
+        app,
+        "compile",
+        compile_transformer,
+        panel=help.MACHINES,
+        short="Write a machine's transformer as tensors, which run takes",
+        shown=(
+            (
+                "certiformer compile 1RB1LB_1LA1RZ --out beaver.safetensors --window 32",
+                "weights for contexts of up to 33 tokens",
+            ),
+            (
+                "certiformer run beaver.safetensors",
+                "the tensors' tokens compared with the machine's own",
+            ),
+        ),
+    )

@@ -27,6 +27,10 @@ def read_machine(argument: str, text: str | None = None) -> MachineFile:
     from constructions.machines.formats import bbchallenge, files
     from constructions.machines.formats.machine_file import MachineFile
 
+    if not argument:
+        raise UsageError(
+            "MACHINE must be a file or text such as 1RB1LB_1LA1RZ, got an empty one; name a machine"
+        )
     path = Path(argument)
     if _is_place(path):
         extra = dict.fromkeys((text or "").replace(SPACE, ""))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from reports import help
 from reports.terminal import REFUTED, AsJson, show
 
 
@@ -40,4 +41,17 @@ def decide(
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("decide")(decide)
+    help.add(
+        app,
+        "decide",
+        decide,
+        panel=help.TRANSFORMERS,
+        short="Decide a minimal transformer's rule on every window",
+        shown=(
+            ("certiformer decide last-even/model.safetensors", "all lengths up to its context"),
+            (
+                "certiformer decide last-even/model.safetensors --length 2..8 --json",
+                "some lengths, for a script",
+            ),
+        ),
+    )

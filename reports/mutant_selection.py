@@ -13,8 +13,9 @@ from reports.selection import (
     select,
     stdout_to_stderr,
 )
-from verify.claims import Claim, claims_in, load_file
+from verify.claims import Claim
 from verify.errors import ClaimError
+from verify.loading import claims_in, load_file
 from verify.mutants import Mutant, mutants_in
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from reports.corruption import Corrupted, Shown, corrupted, rechecked, specimens
 from reports.mutant_selection import Field
+from reports.progress import stages
 from reports.record import canonical, written_check
 from reports.running import Run, Watch, run_checks
 from reports.terminal import BROKEN, REFUTED
@@ -126,8 +127,10 @@ def broken_certificates(work: Work) -> Found:
     if run.interrupted:
         return Found(interrupted=True)
     shown = [part for outcome in run.outcomes for part in _shown(outcome, work.setting)]
-    with tempfile.TemporaryDirectory(prefix="certiformer-") as place:
-        broken = rechecked(corrupted(specimens(shown)), Path(place), work.jobs)
+    with tempfile.TemporaryDirectory(prefix="certiformer-") as place, stages() as tell:
+        wrong = list(corrupted(specimens(shown)))
+        tell(f"rechecking {len(wrong)} certificates, each with one field broken")
+        broken = rechecked(wrong, Path(place), work.jobs)
     fields: dict[str, list[Corrupted]] = {}
     for one in broken:
         definitions = one.specimen.definitions or one.specimen.kind

@@ -9,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+from reports import help
+from reports.completion import claim_ids
+from reports.options import Jobs, Memory, Seconds, Seed
 from reports.terminal import INTERRUPTED, AsJson, show
 
 
@@ -19,19 +22,14 @@ def mutate(
             metavar="[SELECTOR]...",
             help="As for verify; a file of yours may also state mutants, with @mutant.",
             show_default=False,
+            autocompletion=claim_ids,
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Checks at a time; one a core.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every search.")] = 0,
+    jobs: Jobs = None,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for mutants.json.")] = Path("reports/out"),
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time after which a check is killed.")
-    ] = 1800.0,
-    memory: Annotated[
-        int, typer.Option(min=1, help="MiB of memory at which a check is killed.")
-    ] = 4096,
+    seconds: Seconds = 1800.0,
+    memory: Memory = 4096,
     as_json: AsJson = False,
 ) -> None:
     """Break constructions, rules, axioms and goals once each; list what no check notices.
@@ -65,4 +63,18 @@ def mutate(
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("mutate")(mutate)
+    help.add(
+        app,
+        "mutate",
+        mutate,
+        panel=help.CHECK,
+        short="Break everything once; list what no check notices",
+        shown=(
+            (
+                "certiformer mutate universal.tree.identity",
+                "its axioms, goals, constructions and certificates, each broken once",
+            ),
+            ("certiformer mutate mine.py --out mine", "a file of yours, with mutants of your own"),
+            ("certiformer mutate --json", "every claim, for a script; this takes minutes"),
+        ),
+    )

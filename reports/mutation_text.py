@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from reports.mutation import Mutation, Planted
 from reports.mutation_page import kill_rate
-from reports.text import COUNTEREXAMPLE_WIDTH, columns, printable
+from reports.tables import Line, Table
+from reports.text import COUNTEREXAMPLE_WIDTH, printable
 
 FATES = ("killed", "harmless", "survived")
 KINDS = {
@@ -18,9 +19,9 @@ KINDS = {
 }
 
 
-def lines_of(done: Mutation) -> Iterator[str]:
+def lines_of(done: Mutation) -> Iterator[Line]:
     """The table, what survived, what is harmless and why, checks without a mutant, totals."""
-    yield from columns(_table(done))
+    yield Table(rows=_table(done))
     yield from _listed("survived", [p for p in done.planted if p.outcome == "survived"])
     yield from _listed("harmless", [p for p in done.planted if p.outcome == "harmless"])
     unguarded = done.unguarded()

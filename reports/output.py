@@ -39,6 +39,19 @@ def require_writable(folder: Path, names: tuple[str, ...]) -> None:
             )
 
 
+def require_place(path: Path) -> None:
+    """Require that a file can be put there, before long work on what it is to hold.
+
+    Raises:
+        OutputError: its folder is not there, or a folder has its name.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        came = "a folder" if path.is_dir() else "no folder to put it into"
+        raise OutputError(
+            f"{path}: must be a file in a folder that exists, got {came}; name another"
+        )
+
+
 def write(path: Path, data: bytes) -> None:
     """Put the bytes in place of whatever the file held.
 

@@ -6,12 +6,18 @@ import datetime
 import sys
 import threading
 import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from reports.text import outcome_line
+from reports.terminal import animated, width_of
+from reports.text import outcome_line, printable
 from verify.run import Outcome
 from verify.verdicts import Status
+
+LONGEST = 100 * 24 * 3600
+"""A time left that is longer says nothing, and is not shown."""
 
 
 class PlainProgress:
@@ -122,11 +128,32 @@ class LiveProgress:
 
 def progress() -> PlainProgress | LiveProgress:
     """The progress that fits where stderr goes."""
-    return LiveProgress() if sys.stderr.isatty() else PlainProgress()
+    return LiveProgress() if animated(sys.stderr) else PlainProgress()
 
 
-class StepProgress:
-    """Steps of one long computation, in place on a terminal; nothing elsewhere.
+class InPlace:
+    """A line on stderr that is written again and again; nothing where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        self._shown = animated(sys.stderr)
+
+    def write(self, text: str) -> None:
+        """Put a text in place of the last one, cut to the terminal's width."""
+        if self._shown:
+            most = max(width_of(sys.stderr) - 1, 1)
+            sys.stderr.write(f"\r\x1b[K{printable(text, most)}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Remove what is shown."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+class StepProgress(InPlace):
+    """Steps of one long computation, with the time left.
 
     The time left is what the steps up to the limit would take at the pace so far; it may end
     earlier.
@@ -134,26 +161,28 @@ class StepProgress:
 
     def __init__(self, noun: str, most: int) -> None:
         """Show nothing yet."""
+        super().__init__()
         self._noun = noun
         self._most = most
-        self._shown = sys.stderr.isatty()
         self._start: tuple[float, int] | None = None
 
     def __call__(self, steps: int) -> None:
         """So many steps are done."""
-        if not self._shown:
-            return
         now = time.monotonic()
         began, first = self._start = self._start or (now, steps)
         left = ""
         if steps > first:
-            seconds = int((now - began) / (steps - first) * (self._most - steps))
-            left = f", at most {datetime.timedelta(seconds=seconds)} left"
-        sys.stderr.write(f"\r\x1b[K{steps:,} of at most {self._most:,} {self._noun}{left}")
-        sys.stderr.flush()
+            seconds = (now - began) / (steps - first) * (self._most - steps)
+            if seconds < LONGEST:
+                left = f", at most {datetime.timedelta(seconds=int(seconds))} left"
+        self.write(f"{steps:,} of at most {self._most:,} {self._noun}{left}")
 
-    def clear(self) -> None:
-        """Remove what is shown."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+
+@contextmanager
+def stages() -> Generator[Callable[[str], None], None, None]:
+    """What a command is at, told by whoever does it, until the block ends."""
+    line = InPlace()
+    try:
+        yield line.write
+    finally:
+        line.clear()

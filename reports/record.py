@@ -17,7 +17,8 @@ from typing import Any, cast
 
 from reports.selection import Selection
 from verify.certificates import Seal, sealed
-from verify.claims import Claim, Setting, standings
+from verify.claims import Claim, Setting
+from verify.dependencies import standings
 from verify.errors import CertificateError, RecordError
 from verify.run import Outcome
 from verify.sources import fingerprint

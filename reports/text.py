@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reports.record import outcome_of
 from reports.running import Run
+from reports.tables import Line, Table, columns
 from verify.claims import Claim
 from verify.run import Outcome
 from verify.verdicts import Json, Status
@@ -19,20 +20,17 @@ TAPE_WIDTH = 120
 
 
 def printable(text: str, most: int | None = None) -> str:
-    """One line without control characters, cut to `most` characters."""
-    line = "".join(
-        c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text
-    )
+    r"""One line cut to `most` characters, in which nothing steers a terminal.
+
+    Control characters, those that turn the direction of writing (U+202E and its kin), and all
+    else that has no shape of its own are shown as escapes, such as \x1b and \u202e.
+    """
+    line = "".join(c if c.isprintable() else " " if c.isspace() else _escape(c) for c in text)
     return line if most is None or len(line) <= most else line[: most - 1] + "…"
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as aligned lines; the last column is as long as it is."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def outcome_line(outcome: Outcome) -> str:
@@ -53,14 +51,14 @@ def reason_of(evidence: Mapping[str, Json]) -> str:
     return str(evidence.get("reason") or evidence.get("text") or "")
 
 
-def claim_table(record: Mapping[str, Json]) -> list[str]:
+def claim_table(record: Mapping[str, Json]) -> Table:
     """All claims of a record: id, status, standing, expected, and how these compare."""
     rows = [("claim", "status", "standing", "expected", "")]
     rows += [
         (c["id"], c["status"], c["standing"], c["expected"], outcome_of(c))
         for c in record["claims"]
     ]
-    return columns(rows)
+    return Table(rows=rows, statuses=(1, 2, 3, 4))
 
 
 def shortfalls(record: Mapping[str, Json]) -> Iterator[str]:
@@ -77,8 +75,16 @@ def shortfalls(record: Mapping[str, Json]) -> Iterator[str]:
                 line = f"{claim['id']}: check {index} ({check['method']}) {status.name}: {why}"
                 yield printable(line, COUNTEREXAMPLE_WIDTH)
         for used in claim["uses"]:
-            if Status[claims[used]["standing"]] < expected:
+            if used in claims and Status[claims[used]["standing"]] < expected:
                 yield f"{claim['id']}: uses {used}, which is {claims[used]['standing']}"
+
+
+def run_lines(record: Mapping[str, Json], run: Run) -> Iterator[Line]:
+    """What a run came to: all claims, what stands in the way of some, and the whole in one line."""
+    yield claim_table(record)
+    if lines := list(shortfalls(record)):
+        yield from ["", *lines]
+    yield from ["", summary(record, run)]
 
 
 def summary(record: Mapping[str, Json], run: Run) -> str:
@@ -95,19 +101,28 @@ def summary(record: Mapping[str, Json], run: Run) -> str:
     return f"{head}{good} of {len(claims)} claims as expected{tail} in {run.seconds:.1f} s{known}"
 
 
-def claim_list(claims: Iterable[Claim]) -> list[str]:
-    """Claims with what is expected of them and where their papers state them."""
+def claim_list(claims: Sequence[Claim]) -> Table:
+    """Claims with what is expected of them and where their papers state them.
+
+    On a terminal the statements stand in full below their rows.
+    """
+    statements = [printable(item.statement) for item in claims]
     rows = [
         (
             item.id,
             item.expected.name,
-            item.source.paper,
+            printable(item.source.paper),
             printable(item.source.where),
-            textwrap.shorten(printable(item.statement), 100, placeholder=" …"),
+            textwrap.shorten(statement, 100, placeholder=" …"),
         )
-        for item in claims
+        for item, statement in zip(claims, statements, strict=True)
     ]
-    return columns([("claim", "expected", "paper", "where", "statement"), *rows])
+    return Table(
+        rows=[("claim", "expected", "paper", "where", "statement"), *rows],
+        shortened=(3, 2),
+        statuses=(1,),
+        texts=("", *statements),
+    )
 
 
 def claim_json(item: Claim) -> dict[str, Json]:
@@ -133,20 +148,19 @@ def counterexample(outcome: Outcome) -> list[str]:
     ]
 
 
-def fuzz_lines(run: Run, command: str) -> Iterator[str]:
+def fuzz_lines(run: Run, command: str) -> Iterator[Line]:
     """What a search tried and found, and the command that finds it again."""
     outcomes = [(outcome, outcome.verdict) for outcome in run.outcomes]
-    yield from columns(
-        [
-            (
-                outcome.claim.id,
-                verdict.status.name,
-                f"{verdict.instances} examples",
-                printable(reason_of(verdict.evidence)),
-            )
-            for outcome, verdict in outcomes
-        ]
-    )
+    rows = [
+        (
+            outcome.claim.id,
+            verdict.status.name,
+            f"{verdict.instances} examples",
+            printable(reason_of(verdict.evidence)),
+        )
+        for outcome, verdict in outcomes
+    ]
+    yield Table(rows=rows, shortened=(3,), statuses=(1,))
     refuted = [outcome for outcome, verdict in outcomes if verdict.status is Status.REFUTED]
     for outcome in refuted:
         yield from ["", *counterexample(outcome)]

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from constructions.learning.kinds import Components, Family
+from reports import help
 from reports.terminal import INTERRUPTED, show
 from verify.errors import UsageError
 
@@ -195,4 +196,19 @@ NAMES = {"--m": "width"}
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("train")(train)
+    help.add(
+        app,
+        "train",
+        train,
+        panel=help.TRANSFORMERS,
+        short="Train the transformers of the first and the third paper",
+        shown=(
+            ("certiformer train last-even", "the third paper's own run, into last-even/"),
+            (
+                "certiformer train dyck --family sparse --steps 200 --out dyck",
+                "a short run of parenthesis balancing; the same command goes on with it",
+            ),
+            ("certiformer train hops --hops 2 --device cuda --mixed", "on a GPU, in bfloat16"),
+            ("certiformer report dyck", "tables and curves of the saved run"),
+        ),
+    )

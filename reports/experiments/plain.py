@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reports.experiments.tables import NOT_RUN, Block, Cell, Table
-from reports.text import columns, printable
+from reports.tables import columns
+from reports.text import printable
 
 
 def lines(tables: Iterable[Table]) -> Iterator[str]:

@@ -82,6 +82,7 @@ def test_all_as_expected_is_0(claims: Claims, good: str, run: Run, tmp_path: Pat
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {
         *("record.json", "run.json", "index.html", "claims.tex", "junit.xml", "certificates"),
+        "badge.svg",
         "ledger.sqlite",
     }
     record = json.loads((tmp_path / "out" / "record.json").read_text())
@@ -256,11 +257,107 @@ def test_a_wrong_claims_file_is_2_in_one_line(claims: Claims, call: Run, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_a_claim_without_a_covering_check_is_2(claims: Claims, call: Run, tmp_path: Path) -> None:
-    path = claims('@stated("a.b")\ndef one(): return [supports(some(range(2)))]')
-    done = call("verify", path, "--out", tmp_path / "out")
-    assert done.returncode == 2
-    assert "mark one with covers" in done.stderr
+MISSTATED = """
+@stated("wrong.silent", text="")
+def silent(): return [covers(some(range(2)))]
+
+@stated("wrong.uncovered")
+def uncovered(): return [supports(some(range(2)))]
+
+@stated("wrong.twice")
+def once(): return [covers(some(range(2)))]
+
+@stated("wrong.twice")
+def twice(): return [covers(some(range(2)))]
+
+@stated("wrong.first", uses=("wrong.second",))
+def first(): return [covers(some(range(2)))]
+
+@stated("wrong.second", uses=("wrong.first", "good.one"))
+def second(): return [covers(some(range(2)))]
+
+@stated("wrong.unknown", uses=("wrong.nowhere",))
+def unknown(): return [covers(some(range(2)))]
+"""
+
+
+def test_misstated_claims_are_3_named_and_cost_no_other(
+    claims: Claims, good: str, call: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = call("verify", claims(good + MISSTATED), "--out", out)
+    assert done.returncode == 3
+    found = statuses(out)
+    assert {key: value for key, value in found.items() if key.startswith("good.")} == {
+        "good.one": "BOUNDED",
+        "good.two": "BOUNDED",
+        "good.three": "SAMPLED",
+    }
+    wrong = "silent uncovered twice first second unknown".split()
+    assert {found[f"wrong.{name}"] for name in wrong} == {"BROKEN"}
+    for words in (
+        "wrong.silent (silent) must have a docstring",
+        "mark one with covers",
+        "(once) and in",
+        "wrong.first -> wrong.second -> wrong.first",
+        "uses 'wrong.nowhere', which no claim is called",
+    ):
+        assert words in done.stdout
+        assert words.replace("'", "&#39;").replace(">", "&gt;") in (out / "index.html").read_text()
+    assert call("report", out).returncode == 0
+    rechecked = call("recheck", out, "--regenerate")
+    assert "0 differences" in rechecked.stdout
+
+
+UNRULY = """
+import os, sys
+
+
+@stated("unruly.forks")
+def forks():
+    def holds(n):
+        if os.fork() == 0 and n % 2:
+            import time
+            time.sleep(600)
+    return [covers(that(holds, range(4)))]
+
+
+@stated("unruly.forks_when_built")
+def forks_when_built():
+    os.fork()
+    return [covers(some(range(2)))]
+
+
+@stated("unruly.moves")
+def moves():
+    os.chdir("/")
+    return [covers(that(lambda n: os.chdir("/")))]
+
+
+@stated("unruly.leaves")
+def leaves():
+    return [covers(that(lambda n: sys.exit(0)))]
+
+
+@stated("unruly.prints")
+def prints():
+    print("while building")
+    return [covers(that(lambda n: print("seen") or os.write(1, b"raw") and None))]
+"""
+
+
+def test_claims_that_fork_exit_print_or_change_the_folder_cost_no_other(
+    claims: Claims, good: str, run: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = run("verify", claims(UNRULY + good), "--out", out, "--jobs", 1)
+    assert done.returncode == 3, done.stderr
+    found = statuses(out)
+    assert found.pop("unruly.leaves") == "BROKEN"
+    assert set(found.values()) == {"BOUNDED", "SAMPLED"}
+    assert done.stdout.count("index.html") == 1
+    assert "while building" not in done.stdout
+    assert "raw" not in done.stdout
 
 
 def test_a_folder_that_cannot_be_written_is_2_before_anything_runs(
@@ -282,7 +379,7 @@ def test_what_claims_print_stays_off_stdout(claims: Claims, run: Run, tmp_path: 
 
         @stated("loud.one")
         def one():
-            print("built")
+            print("while building")
             os.write(1, b"raw")
             def holds(n):
                 print("{}")
@@ -367,8 +464,8 @@ def test_an_odd_statement_is_shown_as_text(claims: Claims, call: Run, tmp_path: 
     done = call("verify", path, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out" / "index.html").read_text()
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; $H^L$ \u202e\u200f" in text
-    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; $H^L$ \u27e8U+202E\u27e9" in text
+    assert "<script>alert" not in text
     assert "\x1b" not in call("list", path).stdout
 
 
@@ -541,7 +638,7 @@ def test_report_rebuilds_the_pages_from_the_record(
     claims: Claims, good: str, call: Run, tmp_path: Path
 ) -> None:
     call("verify", claims(good), "--out", tmp_path / "out")
-    names = ("index.html", "claims.tex", "junit.xml")
+    names = ("index.html", "claims.tex", "junit.xml", "badge.svg")
     pages = {name: (tmp_path / "out" / name).read_bytes() for name in names}
     for name in pages:
         (tmp_path / "out" / name).unlink()

@@ -13,10 +13,12 @@ from constructions.universal.coverage import UNIVERSAL
 from reports.html import render
 from reports.record import build
 from reports.selection import OURS, select
-from verify.claims import Setting, claims_in, with_dependencies
+from verify.claims import Setting
 from verify.coverage import Coverage, Entry, coverage_in
+from verify.dependencies import with_dependencies
 from verify.errors import ClaimError
 from verify.findings import findings_in
+from verify.loading import claims_in
 
 SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 CLAIMS = {item.id: item for package in OURS for item in claims_in(package)}
