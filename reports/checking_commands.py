@@ -79,18 +79,16 @@ def verify(
     from reports.output import require_writable
 
     selection = select(selectors or [])
-    require_writable(out, (*FILES, LEDGER))
     setting = Setting(profile=profile.value, seed=seed)
     asked = Circumstances(
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         jobs=_jobs(jobs, scheduler),
         limits=Limits(seconds=seconds, bytes=memory << 20),
     )
-    with (
-        cluster_at(scheduler, selection.claims) as cluster,
-        ledger_at(out / LEDGER, fresh=fresh) as ledger,
-    ):
-        run = _run(selection, setting, asked.limits, asked.jobs, ledger=ledger, cluster=cluster)
+    with cluster_at(scheduler, selection.claims) as cluster:
+        require_writable(out, (*FILES, LEDGER))
+        with ledger_at(out / LEDGER, fresh=fresh) as ledger:
+            run = _run(selection, setting, asked.limits, asked.jobs, ledger=ledger, cluster=cluster)
     recorded = records.build(selection, setting, run.outcomes)
     try:
         with stages() as tell:

@@ -48,7 +48,7 @@ METHODS = (Smt, Identity, Witness, Exhaustive, Enclosure, Sampled, Floating)
 
 ID = re.compile(rf"`((?:{'|'.join({key.partition('.')[0] for key in CLAIMS})})(?:\.[a-z0-9_]+)+)`")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
-COMMAND = re.compile(r"(?:^\$? ?|`)(certiformer [^`\n]*)", re.MULTILINE)
+COMMAND = re.compile(r"(?:^\$? ?|`)(certiformer [a-z][^`\n]*)", re.MULTILINE)
 
 LINES = sorted({line for page in PAGES for line in COMMAND.findall(page.read_text("utf-8"))})
 

@@ -51,7 +51,14 @@ def mutant(
         scope=f"that of {of}",
         expected=Status.REFUTED,
     )
-    return lambda build: Mutant(claim=state(build), of=of, breaks=breaks)
+
+    def decorate(build: Callable[[], Iterable[Check]]) -> Mutant:
+        broken = state(build)
+        if broken.fault:
+            raise ClaimError(broken.fault)
+        return Mutant(claim=broken, of=of, breaks=breaks)
+
+    return decorate
 
 
 def mutants_of(module: ModuleType) -> list[Mutant]:

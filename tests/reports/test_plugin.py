@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,7 +123,9 @@ def test_the_command_that_a_failure_names_reproduces_it(
     done = ran(pytester, "--certiformer", path)
     (line,) = {line for line in done.outlines if line.startswith("reproduce: certiformer ")}
     command = line.removeprefix("reproduce: ").split()
-    again = pytester.run(*command, "--out", "out", timeout=60)
+    assert command[0] == "certiformer"
+    run = (sys.executable, "-m", "reports.cli", *command[1:], "--out", "out")
+    again = pytester.run(*run, timeout=60)
     assert again.ret == 1
     again.stdout.fnmatch_lines(["wrong.base: check 0 (exhaustive) REFUTED: 3 is not what*"])
 
