@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from constructions.learning.saved import runs_below
 from reports import badge, html, junit, latex, output, pictures
 from reports.environment import RUN, Circumstances, describe
-from reports.experiments import gathered, plain
 from reports.figures import minimal, parity_precision, precision, svg
 from reports.figures.svg import Figure
 from reports.mutation import MUTANTS
@@ -17,6 +16,12 @@ from reports.record import RECORD, Recorded, canonical, load, load_json
 from reports.running import Run
 from verify.errors import RecordError
 from verify.verdicts import Json
+
+if TYPE_CHECKING:
+    from reports.experiments.gathered import Experiments
+
+LEARNING = "learning."
+"""How the ids of claims about trained models begin."""
 
 Tell = Callable[[str], object]
 """Who hears what is being done."""
@@ -69,6 +74,9 @@ def report(folder: Path, tell: Tell = silent) -> Reported:
     """
     if (folder / RECORD).exists():
         return Reported(page=rebuild(folder, tell))
+    from constructions.learning.saved import runs_below
+    from reports.experiments import gathered, plain
+
     runs = runs_below(folder)
     if not runs:
         raise RecordError(
@@ -103,6 +111,15 @@ def rebuild(folder: Path, tell: Tell = silent) -> Path:
     return folder / html.INDEX
 
 
+def _experiments(record: Mapping[str, Json], folder: Path) -> Experiments | None:
+    """Those of saved runs, if the record's claims speak of them."""
+    if not any(str(claim["id"]).startswith(LEARNING) for claim in record["claims"]):
+        return None
+    from reports.experiments import gathered  # loads all of the experiments' code
+
+    return gathered.of_folder(folder)
+
+
 def _write_pages(
     folder: Path, record: dict[str, Json], run: dict[str, Json] | None, tell: Tell
 ) -> None:
@@ -119,7 +136,7 @@ def _write_pages(
         tell(f"drawing figures, {place} of {len(drawn) + 1}: {what}")
         figures += draw()
     tell(f"drawing figures, {len(drawn) + 1} of {len(drawn) + 1}: training")
-    experiments = gathered.of_record(record, folder)
+    experiments = _experiments(record, folder)
     tell("writing the pages")
     drawings = [*figures, *(experiments.figures if experiments else ())]
     output.write_drawings(folder, {one.name: svg.file_of(one.inline) for one in drawings})

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports import graph, mathml
-from reports.experiments.gathered import Experiments
 from reports.explanation import MEANINGS, OUTCOMES, Explanation, command_of, explained, trusted
 from reports.figures import counterexamples
 from reports.figures.svg import Figure
 from reports.mutation_page import mutants_of
 from verify.verdicts import Json, Status
+
+if TYPE_CHECKING:
+    from reports.experiments.gathered import Experiments
 
 INDEX = "index.html"
 LEAST_ZOOM = 0.8

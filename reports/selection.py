@@ -31,7 +31,8 @@ class Selection:
     """The claims that selectors name, and all that these rest on.
 
     `files` gives the selector of each claim that came from a file or folder of the user's;
-    `findings` are those that rest on selected claims alone, `coverage` those of all papers known.
+    `findings` are those that rest on selected claims alone, `coverage` those of all papers of which
+    claims were loaded: ours only where a selector or a use asks for them.
     """
 
     selectors: tuple[str, ...]
@@ -58,7 +59,7 @@ def _selection(selectors: tuple[str, ...]) -> Selection:
     known: dict[str, Claim] = {}
     files: dict[str, str] = {}
     named: dict[str, list[Claim]] = {}
-    modules: list[str | ModuleType] = [*OURS]
+    modules: list[str | ModuleType] = []
     for selector in sorted(filter(is_path, set(selectors))):
         module = module_of_ours(selector)
         named[selector] = _claims_at(selector, module)
@@ -68,7 +69,8 @@ def _selection(selectors: tuple[str, ...]) -> Selection:
             add_claim(known, item)
             if module is None:
                 files.setdefault(item.id, selector)
-    if len(named) < len(set(selectors)) or not selectors or _unstated(known):
+    if len(modules) < len(set(selectors)) or not selectors or _unstated(known):
+        modules += OURS  # importing them takes a second, which a file that does without is spared
         for item in our_claims():
             add_claim(known, item)
     chosen: dict[str, Claim] = {}

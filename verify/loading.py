@@ -8,6 +8,7 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -28,10 +29,22 @@ def claims_of(module: ModuleType) -> list[Claim]:
 
 def modules_of(package: str | ModuleType) -> Iterator[ModuleType]:
     """A package or module and all its submodules, imported."""
+    yield from _found(package)
+
+
+@cache
+def _found(package: str | ModuleType) -> tuple[ModuleType, ...]:
+    """The same; looking through folders takes longer than what is done with the modules."""
+    return tuple(_walked(package))
+
+
+def _walked(package: str | ModuleType) -> Iterator[ModuleType]:
     root = importlib.import_module(package) if isinstance(package, str) else package
     yield root
     for info in pkgutil.walk_packages(getattr(root, "__path__", ()), root.__name__ + "."):
-        yield importlib.import_module(info.name)
+        with contained():
+            module = importlib.import_module(info.name)
+        yield module
 
 
 def claims_in(package: str | ModuleType) -> list[Claim]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,7 @@ from reports.experiments.groups import grouped, merged
 from reports.experiments.tables import Table, tables
 from reports.figures.learning import curves
 from reports.figures.svg import Figure
-from verify.verdicts import Json
 
-CLAIMS = "learning."
 RUNS = "runs"
 """Where a run of `verify` may have saved runs beside its record."""
 
@@ -33,13 +31,11 @@ def of_runs(runs: Iterable[SavedRun]) -> Experiments:
     return Experiments(tables=tables(groups), figures=tuple(curves(groups)))
 
 
-def of_record(record: Mapping[str, Json], folder: Path) -> Experiments | None:
-    """Those of the runs that ship and of the folder's own, if the record's claims speak of them.
+def of_folder(folder: Path) -> Experiments | None:
+    """Those of the runs that ship and of those that a folder of `verify` has, if there are any.
 
     Raises:
         CheckpointError: a saved run that cannot be read.
     """
-    if not any(str(claim["id"]).startswith(CLAIMS) for claim in record["claims"]):
-        return None
     runs = merged(shipped_runs(), runs_below(folder / RUNS))
     return of_runs(runs) if runs else None
