@@ -15,19 +15,24 @@ from verify.errors import RecordError
 PROGRAM = Path(str(core.__file__)).with_name("recheck.py")
 
 
-def command(folder: Path, *, solver: str | None = None, jobs: int | None = None) -> list[str]:
+def command(
+    folder: Path, *, solver: str | None = None, jobs: int | None = None, as_json: bool = False
+) -> list[str]:
     """The command that rechecks a run's folder, and shows each certificate when it is done."""
     options = {"--solver": solver, "--jobs": jobs}
     given = [part for name, value in options.items() if value for part in (name, str(value))]
+    given += ["--json"] if as_json else []
     return [sys.executable, "-Iu", str(PROGRAM), str(folder), *given]
 
 
-def run(folder: Path, *, solver: str | None = None, jobs: int | None = None) -> int:
+def run(
+    folder: Path, *, solver: str | None = None, jobs: int | None = None, as_json: bool = False
+) -> int:
     """Recheck a run's folder and return the program's exit status.
 
     On a terminal the time left is shown below what the program prints.
     """
-    asked = command(folder, solver=solver, jobs=jobs)
+    asked = command(folder, solver=solver, jobs=jobs, as_json=as_json)
     most = _certificates(folder) if animated(sys.stderr) else 0
     if not most:
         return subprocess.run(asked, check=False).returncode

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -31,22 +32,34 @@ def recheck(
         ),
     ] = False,
     jobs: Jobs = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Recheck every certificate of a run in a fresh process that imports nothing of the suite."""
+    """Recheck every certificate of a run in a fresh process that imports nothing of the suite.
+
+    With --json each line is an object: a certificate's outcome, what it is, and words; then counts.
+    """
     from reports.rechecking import run
 
-    status = run(folder, solver=solver, jobs=jobs)
+    status = run(folder, solver=solver, jobs=jobs, as_json=as_json)
     if regenerate and status != WRONG_USAGE:
         from reports.regeneration import differences
         from verify.worker import Limits
 
         with progress() as watch:
             found = list(differences(folder, jobs or os.cpu_count() or 1, Limits(), watch))
-        show([f"{'rejected':13} {what}: {words}" for what, words in found])
-        counted = "1 difference" if len(found) == 1 else f"{len(found)} differences"
-        show([f"{counted} from what the claims' code states"])
+        show(_told(found, as_json))
         status = REFUTED if found else status
     raise typer.Exit(status)
+
+
+def _told(found: Sequence[tuple[str, str]], as_json: bool) -> Iterator[str]:
+    """What differs from what the claims' code states."""
+    for what, words in found:
+        row = {"outcome": "rejected", "what": what, "words": words}
+        yield json.dumps(row) if as_json else f"{'rejected':13} {what}: {words}"
+    counted = "1 difference" if len(found) == 1 else f"{len(found)} differences"
+    told = f"{counted} from what the claims' code states"
+    yield json.dumps({"differences": len(found)}) if as_json else told
 
 
 def report(

@@ -447,7 +447,7 @@ class Arguments(argparse.ArgumentParser):
         """What was wrong, what is required, and exit status 2."""
         sys.stderr.write(
             f"recheck: {message}; required: recheck.py DIR [--solver NAME] [--jobs N] "
-            "[--seconds S]\n"
+            "[--seconds S] [--json]\n"
         )
         raise SystemExit(2)
 
@@ -459,6 +459,7 @@ def asked(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--solver", metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--seconds", type=int, default=CERTIFICATE_SECONDS, metavar="S")
+    parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     for name in ("jobs", "seconds"):
         if getattr(given, name) < 1:
@@ -469,6 +470,20 @@ def asked(arguments: Sequence[str]) -> argparse.Namespace:
     return given
 
 
+def shown(text: str) -> str:
+    """A record's text in one line that cannot steer a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def say(line: str) -> None:
+    """Print a line; a reader that went away changes neither work nor exit status."""
+    try:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Report every certificate and return the exit status."""
     given = asked(arguments)
@@ -477,11 +492,13 @@ def main(arguments: Sequence[str]) -> int:
         found = recheck_run(given.folder, given.solver, given.jobs, given.seconds)
         for what, outcome, words in found:
             counts[outcome] += 1
-            sys.stdout.write(f"{outcome:13} {what}: {words}\n")
+            row = {"outcome": outcome, "what": what, "words": words}
+            say(json.dumps(row) if given.json else f"{outcome:13} {shown(f'{what}: {words}')}")
     except (UnreadableError, LookupError, TypeError, AttributeError) as error:
         sys.stderr.write(f"recheck: {given.folder}/record.json {error}; run verify first\n")
         return 2
-    sys.stdout.write(", ".join(f"{count} {name}" for name, count in counts.items()) + "\n")
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    say(json.dumps({"counts": counts}) if given.json else told)
     if counts[REJECTED]:
         return 1
     return 3 if counts[UNREADABLE] else 0

@@ -677,3 +677,16 @@ def test_a_reader_that_goes_away_changes_nothing(claims: Claims, good: str, tmp_
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert (tmp_path / "out" / "record.json").is_file()
+
+
+def test_recheck_tells_a_script_in_json_lines(
+    claims: Claims, good: str, run: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert run("verify", claims(good), "--out", out).returncode == 0
+    done = run("recheck", out, "--regenerate", "--json")
+    assert done.returncode == 0, done.stderr
+    *rows, counted, compared = map(json.loads, done.stdout.splitlines())
+    assert {row["outcome"] for row in rows} == {"not rechecked"}
+    assert counted["counts"]["not rechecked"] == len(rows) == 4
+    assert compared == {"differences": 0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,31 @@ def test_an_untouched_run_is_accepted_without_a_solver(run_folder: Path) -> None
     for line in done.stdout.splitlines():
         if line.startswith("not rechecked"):
             assert "SMT goals need --solver NAME" in line
+
+
+def test_as_json_each_line_is_an_object_and_the_last_counts(run_folder: Path) -> None:
+    told = start(str(run_folder)).stdout.splitlines()
+    *rows, last = map(json.loads, start(str(run_folder), "--json").stdout.splitlines())
+    assert [f"{row['outcome']:13} {row['what']}: {row['words']}" for row in rows] == told[:-1]
+    assert ", ".join(f"{count} {name}" for name, count in last["counts"].items()) == told[-1]
+
+
+def test_a_reader_that_goes_away_changes_nothing(run_folder: Path) -> None:
+    program = shlex.join([sys.executable, "-I", str(SCRIPT), str(run_folder)])
+    pipe = f"({program}; echo $? >&2) | head -n 1"
+    done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=False)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == "0\n"
+
+
+def test_what_a_record_says_cannot_steer_a_terminal(copy: Path) -> None:
+    record = json.loads((copy / "record.json").read_text())
+    record["claims"][0]["id"] = "odd\x1b[31m\u202e"
+    (copy / "record.json").write_text(json.dumps(record))
+    done = start(str(copy))
+    assert done.returncode == 1
+    assert r"odd\x1b[31m\u202e" in done.stdout
+    assert "\x1b" not in done.stdout
 
 
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
