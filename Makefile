@@ -36,6 +36,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/lower_bounds.py
 	$(BIN)/python tests/benchmarks/minimal.py
 	$(BIN)/python tests/benchmarks/learning.py
+	$(BIN)/python tests/benchmarks/desk.py
 
 # What the tests do in small, in earnest: about an hour on two cores.
 trust: $(READY)
