@@ -1,11 +1,7 @@
-"""Claims as tests, for pytest: a test for each claim, named by its id.
-
-    pytest --certiformer NAME      the claims of a file or a package folder, beside other tests
-    certiformer = "NAME"           in pytest's configuration: the same wherever they are collected
+"""Claims as tests: what `certiformer_pytest` does once it is asked for claims.
 
 A claim passes if it stands where it is expected to, with all that it uses. Checks run in processes
-of their own, as for `certiformer verify`; each claim is settled once. Without either of the two
-nothing is loaded but this module.
+of their own, as for `certiformer verify`; each claim is settled once.
 """
 
 from __future__ import annotations
@@ -26,30 +22,10 @@ if TYPE_CHECKING:
     from verify.run import Outcome
 
 NAME = "certiformer"
-PROFILES = ("quick", "standard", "deep")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Two options, and a line in pytest's configuration."""
-    group = parser.getgroup(NAME, "claims as tests")
-    group.addoption(
-        "--certiformer",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="Python file or package folder whose claims are tests too; may be given again",
-    )
-    group.addoption(
-        "--certiformer-profile",
-        choices=PROFILES,
-        default="standard",
-        help="how much is checked of each claim (default: standard)",
-    )
-    parser.addini(NAME, "files and package folders whose claims are tests", "paths", default=[])
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Collect claims only where some are asked for; what an option names is always collected."""
+def collect_claims(config: pytest.Config) -> None:
+    """Collect the claims of the files that are asked for; what an option names always is."""
     named = [config.invocation_params.dir / path for path in _option(config, "--certiformer")]
     for path in named:
         if not path.exists():
@@ -57,8 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if not any(_holds(config.invocation_params.dir / _file(a), path) for a in config.args):
             config.args.append(str(path))
     places = {path.resolve() for path in [*config.getini(NAME), *named]}
-    if places:
-        config.pluginmanager.register(Collector(config, sorted(places)), f"{NAME}-claims")
+    config.pluginmanager.register(Collector(config, sorted(places)), f"{NAME}-claims")
 
 
 def _option(config: pytest.Config, name: str) -> Any:

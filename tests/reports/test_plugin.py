@@ -220,8 +220,18 @@ def test_nothing_is_loaded_where_no_claims_are_asked_for(pytester: pytest.Pytest
 
         def test_other(request):
             assert request.config.pluginmanager.has_plugin("certiformer")
-            assert not {"verify", "reports.selection", "typer"} & sys.modules.keys()
+            assert not {"verify", "reports", "constructions", "typer"} & sys.modules.keys()
         """
     )
     done = pytester.runpytest_subprocess("-p", "no:hypothesispytest", timeout=60)
+    done.assert_outcomes(passed=1)
+
+
+def test_a_project_with_a_package_called_as_one_of_ours_runs_its_tests(
+    pytester: pytest.Pytester,
+) -> None:
+    for name in ("reports", "verify"):
+        pytester.mkpydir(name)
+    pytester.makepyfile(test_own="import reports, verify\ndef test_own(): pass\n")
+    done = pytester.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", timeout=60)
     done.assert_outcomes(passed=1)
