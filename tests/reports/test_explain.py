@@ -22,6 +22,7 @@ from verify.verdicts import Json
 Claims = Callable[..., Path]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
+ROOT = Path(__file__).resolve().parents[2]
 OURS = "universal.residual.width"
 FORMAL = """
 from verify.methods.identity import Equation, Identity
@@ -71,6 +72,13 @@ def odd():
 """
 
 
+@pytest.fixture
+def no_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder without a run, for what is told of our claims if nobody has verified them here."""
+    monkeypatch.setattr("reports.explaining.OUT", tmp_path / "nothing")
+    return tmp_path
+
+
 def code_of(claims: Claims, body: str) -> str:
     """The explanation of a file's claims from their code, stacked."""
     return "\n".join(lines_of(list(told(ask([str(claims(body))], None))), 100, coloured=False))
@@ -103,6 +111,7 @@ def test_a_claim_is_explained_from_its_code_with_goals_axioms_and_who_uses_it(
     assert "PROVED" not in text
 
 
+@pytest.mark.usefixtures("no_run")
 def test_scopes_are_told_of_each_profile_where_they_differ(call: Run) -> None:
     done = call("explain", "universal.tree.identity", "--json")
     (claim,) = json.loads(done.stdout)
@@ -115,6 +124,7 @@ def test_scopes_are_told_of_each_profile_where_they_differ(call: Run) -> None:
     ]
 
 
+@pytest.mark.usefixtures("no_run")
 def test_findings_and_places_that_name_a_claim_of_ours_are_told(call: Run) -> None:
     (claim,) = json.loads(call("explain", OURS, "--json").stdout)
     assert any(place["paper"] == "fixed-universal-transformers" for place in claim["places"])
@@ -229,12 +239,13 @@ def test_text_of_users_is_neither_markup_nor_steers_the_terminal(claims: Claims)
     assert not {"\x1b", "\u202e"} & set(text)
 
 
-def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
-    """What the command writes to a terminal of so many columns."""
+def on_terminal(folder: Path, columns: int, *arguments: str, **environment: str) -> str:
+    """What the command writes to a terminal of so many columns, started in a folder."""
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "reports.cli", "explain", *arguments]
-    variables = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment}
-    with subprocess.Popen(command, stdout=follower, env=variables) as process:
+    terminal = {"COLUMNS": str(columns), "TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    variables = {**os.environ, **terminal, **environment}
+    with subprocess.Popen(command, cwd=folder, stdout=follower, env=variables) as process:
         os.close(follower)
         parts: list[bytes] = []
         while part := _read(leader):
@@ -251,6 +262,7 @@ def _read(leader: int) -> bytes:
         return b""
 
 
+@pytest.mark.usefixtures("no_run")
 def test_a_wide_terminal_has_words_beside_goals_and_a_narrow_one_above_them() -> None:
     found = list(told(ask(["universal.tree.identity"], None)))
     wide = list(lines_of(found, 120, coloured=False))
@@ -261,9 +273,9 @@ def test_a_wide_terminal_has_words_beside_goals_and_a_narrow_one_above_them() ->
     assert max(map(len, narrow)) <= 90
 
 
-def test_colours_are_for_terminals_without_no_color_alone(call: Run) -> None:
-    assert "\x1b[" in on_terminal(120, OURS, NO_COLOR="")
-    assert "\x1b" not in on_terminal(120, OURS, NO_COLOR="1")
+def test_colours_are_for_terminals_without_no_color_alone(call: Run, no_run: Path) -> None:
+    assert "\x1b[" in on_terminal(no_run, 120, OURS, NO_COLOR="")
+    assert "\x1b" not in on_terminal(no_run, 120, OURS, NO_COLOR="1")
     plain = call("explain", OURS).stdout
     assert "\x1b" not in plain
     assert max(map(len, plain.splitlines())) <= 100
@@ -279,6 +291,7 @@ def z3_answers(file: Path) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.usefixtures("no_run")
 def test_smtlib_is_one_file_that_both_solvers_read_goal_by_goal(call: Run, tmp_path: Path) -> None:
     script = call("explain", OURS, "--smtlib").stdout
     (tmp_path / "goals.smt2").write_text(script)
@@ -290,6 +303,7 @@ def test_smtlib_is_one_file_that_both_solvers_read_goal_by_goal(call: Run, tmp_p
     assert [open_cvc5()(part) for part in parts] == ["unsat"] * goals
 
 
+@pytest.mark.usefixtures("no_run")
 def test_smtlib_of_a_run_is_that_of_its_certificates(call: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     call("verify", "universal.sums.laws", "--profile", "quick", "--out", out)
