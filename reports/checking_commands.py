@@ -37,7 +37,8 @@ class ProfileName(StrEnum):
 
 def list_claims(selectors: Selectors = None, as_json: AsJson = False) -> None:
     """List claims, what is expected of them, and where their papers state them."""
-    from reports.text import claim_json, claim_list
+    from reports.record import claim_json
+    from reports.text import claim_list
 
     chosen = select(selectors or []).chosen
     if as_json:

@@ -132,12 +132,16 @@ def _coverage(selection: Selection, papers: Set[str]) -> list[Json]:
 
 def stated(item: Claim) -> dict[str, Json]:
     """What a record repeats of a claim, whatever its checks come to."""
+    return {**claim_json(item), "construction": fingerprint(item)}
+
+
+def claim_json(item: Claim) -> dict[str, Json]:
+    """A claim in its own words, as `list --json` shows it."""
     return {
         "id": item.id,
         "source": {"paper": item.source.paper, "where": item.source.where},
         "statement": item.statement,
         "latex": item.latex,
-        "construction": fingerprint(item),
         "scope": item.scope,
         "uses": list(item.uses),
         "expected": item.expected.name,

@@ -125,19 +125,6 @@ def claim_list(claims: Sequence[Claim]) -> Table:
     )
 
 
-def claim_json(item: Claim) -> dict[str, Json]:
-    """A claim as `list --json` shows it."""
-    return {
-        "id": item.id,
-        "source": {"paper": item.source.paper, "where": item.source.where},
-        "statement": item.statement,
-        "latex": item.latex,
-        "scope": item.scope,
-        "uses": list(item.uses),
-        "expected": item.expected.name,
-    }
-
-
 def counterexample(outcome: Outcome) -> list[str]:
     """A refuted check's counterexample, in words and as data."""
     evidence = outcome.verdict.evidence
